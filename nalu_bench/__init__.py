@@ -1,0 +1,3 @@
+"""Reproducible experiments with neural arithmetic units: configuration, training, statistics, verdicts."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,279 @@
+"""Two-sided verdicts on our numbers against the printed ones; better than printed is not agreement.
+
+Each `compare_*` gives the verdict a comparison would get alone; `settle` applies Holm's correction over all
+comparisons of an experiment and gives the verdict to report.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from nalu_bench.analysis.intervals import median_standard_error, newcombe_interval, newcombe_limits
+
+ALPHA = 0.05
+"""The chance, of a whole experiment that does reproduce, of any `differs`."""
+
+WIDEST_RATE = 0.15
+"""The largest half-width of a difference of rates that still says `agrees` (our choice)."""
+
+WIDEST_MEDIAN = math.log(1.5)
+"""The largest half-width of a log-ratio of medians that still says `agrees`: a factor of 1.5 (our choice)."""
+
+
+class Verdict(StrEnum):
+    """What a comparison with a printed number says."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One of our numbers against its printed one.
+
+    `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
+    logarithms of medians, or in the metric's unit; nan where there is none. `p_value` is nan outside Holm's
+    correction.
+    """
+
+    verdict: Verdict
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    note: str
+
+
+def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Give the comparisons of one experiment their final verdicts, by Holm's step-down correction.
+
+        differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
+
+    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. What Holm does not reject although its own
+    interval excludes 0 becomes `inconclusive`; every other verdict stays, and so do comparisons without a
+    p-value.
+
+    Args:
+        comparisons: all of one experiment, in any order.
+
+    Returns: as many, in the same order. Settling twice changes nothing. Raises: nothing.
+
+    >>> alone = compare_rates(60, 100, 45, 100)
+    >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
+    ['differs', 'inconclusive']
+    """
+    ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
+    rejected: set[int] = set()
+    for rank, (p_value, index) in enumerate(ranked):
+        if p_value > ALPHA / (len(ranked) - rank):
+            break
+        rejected.add(index)
+    return [_settled(comparison, index in rejected) for index, comparison in enumerate(comparisons)]
+
+
+def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
+    """Compare two success rates by Newcombe's interval of their difference.
+
+        agrees  iff  the 95 % interval of p - p0 holds 0 and (high - low) / 2 <= 0.15
+        p-value = 1 - the largest confidence whose interval excludes 0; 1 for equal rates
+
+    Source: Newcombe 1998, Stat. Med. 17, 873-890, method 10. Deviations: none; the p-value inverts the
+    interval, and 0.15 is our choice.
+
+    Args:
+        successes, trials: ours, over all seeds asked for. printed_successes, printed_trials: the published
+        ones.
+
+    Returns: the comparison alone (see `settle`); difference and limits are of rates, in [-1, 1].
+
+    Raises: ValueError unless 0 <= successes <= trials and trials >= 1, on both sides.
+
+    >>> compare_rates(94, 100, 97, 100).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    counts = (successes, trials, printed_successes, printed_trials)
+    low, high = newcombe_interval(*counts)
+    difference = successes / trials - printed_successes / printed_trials
+    p_value = _newcombe_p_value(*counts)
+    return Comparison(
+        _verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, ""
+    )
+
+
+def compare_medians(
+    samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float
+) -> Comparison:
+    """Compare the median of our solved-at steps with a printed one whose samples are not known.
+
+        d ± 1.96 s sqrt(1 + k/k0),   d = log(median / printed),   s >= (resolution / 2) / min(median, printed)
+
+    s is the bootstrap standard error of our log median; the printed median, of k0 seeds, is taken to have the
+    spread of ours, of k seeds. The floor is for ties: steps are known to one evaluation interval only, and
+    the smaller median makes it the same whichever side is ours. `agrees` needs 0 inside and a half-width of
+    at most log 1.5 (our choice).
+
+    Source: ours. Deviations: does not apply. The normal quantile ignores that s is itself estimated: in
+    simulations of equal medians the share of `differs` is 5 to 7 % for k >= 15, 6 to 10 % for k = 4 to 10,
+    13 % for k = 3 and 40 % for k = 2; it is under 1 % where ties dominate and the floor takes over.
+
+    Args:
+        samples: our solved-at steps of solved seeds only, positive and finite. printed_median: in steps; nan
+        if nothing was solved. printed_solved: k0. resolution: the evaluation interval in steps, positive.
+
+    Returns: the comparison alone (see `settle`); difference and limits are natural logarithms of ours /
+    printed. Inconclusive, without a p-value, if k or k0 is below 2.
+
+    Raises: ValueError for samples that are not positive and finite, or other arguments outside their range.
+
+    >>> compare_medians([8000.0, 9000.0, 9000.0, 10000.0], 9000.0, 100, 1000.0).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    steps = _checked_steps(samples, resolution)
+    if steps.size < 2 or printed_solved < 2:
+        note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
+        return _without_verdict(Verdict.INCONCLUSIVE, note)
+    if not 0 < printed_median < math.inf:
+        raise ValueError(
+            f"printed_median must be positive and finite, got {printed_median}: pass it in steps"
+        )
+    median = float(np.median(steps))
+    difference = math.log(median / printed_median)
+    floor = resolution / 2 / min(median, printed_median)
+    spread = max(median_standard_error(steps, log=True), floor) * math.sqrt(1 + steps.size / printed_solved)
+    half = -float(ndtri(ALPHA / 2)) * spread
+    p_value = 2 * float(ndtr(-abs(difference) / spread))
+    verdict = _verdict_alone(p_value, half, WIDEST_MEDIAN)
+    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
+
+
+def compare_single(samples: ArrayLike, printed: str) -> Comparison:
+    """Compare the range of our seeds with one printed number that has no spread.
+
+        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
+        printed ">L": agrees  iff  our median > L
+
+    The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
+    no interpolation. Source: ours, the printed protocol being unknown. Deviations: does not apply.
+
+    Args:
+        samples: one error per seed, smaller is better; those that are not finite count as +inf, never
+        dropped.
+        printed: the number as printed, such as "21.4", "0.0" or ">999".
+
+    Returns: the comparison; difference is our median minus the printed number, and [low, high] holds 0
+    exactly when the two ranges meet (">L": our range minus L). Inconclusive for fewer than 2 seeds. No
+    p-value, not part of Holm.
+
+    Raises: ValueError if `printed` is not a number, or `samples` has not one dimension.
+
+    >>> compare_single([20.9, 21.2, 21.9], "21.4").verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    errors = np.asarray(samples, dtype=np.float64)
+    if errors.ndim != 1:
+        raise ValueError(
+            f"samples must have one dimension, got shape {errors.shape}: pass one value per seed"
+        )
+    above, (printed_low, value, printed_high) = printed.strip().startswith(">"), _printed_range(printed)
+    diverged = int(np.sum(~np.isfinite(errors)))
+    errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
+    note = "reconstructed protocol" + (
+        f"; diverged seeds counted as infinite: {diverged}" if diverged else ""
+    )
+    if errors.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
+    median = float(np.median(errors))
+    low = float(errors[math.floor(0.025 * (errors.size - 1))]) - printed_high
+    high = float(errors[math.ceil(0.975 * (errors.size - 1))]) - printed_low
+    agrees = median > value if above else low <= 0 <= high
+    return Comparison(
+        Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note
+    )
+
+
+def not_comparable(reason: str) -> Comparison:
+    """State that no comparison is made, and why: declared beforehand, or other steps than the printed ones.
+
+    Raises: ValueError if the reason is empty.
+
+    >>> not_comparable("trained for 2000 steps, printed for 5000000").verdict
+    <Verdict.NOT_COMPARABLE: 'not comparable'>
+    """
+    if not reason.strip():
+        raise ValueError(f"reason must not be empty, got {reason!r}: say why the numbers cannot be compared")
+    return _without_verdict(Verdict.NOT_COMPARABLE, reason)
+
+
+def _without_verdict(verdict: Verdict, note: str) -> Comparison:
+    return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
+
+
+def _verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
+    """The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it)."""
+    if p_value <= ALPHA:
+        return Verdict.DIFFERS
+    return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
+
+
+def _settled(comparison: Comparison, rejected: bool) -> Comparison:
+    if rejected:
+        return replace(comparison, verdict=Verdict.DIFFERS)
+    if comparison.verdict is not Verdict.DIFFERS or math.isnan(comparison.p_value):
+        return comparison
+    note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
+    return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)
+
+
+def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
+    """P(|N(0, 1)| >= z) for the z at which Newcombe's interval touches 0."""
+    sign = successes * trials0 - successes0 * trials
+    if sign == 0:
+        return 1.0
+
+    def clearance(z: float) -> float:
+        low, high = newcombe_limits(successes, trials, successes0, trials0, z)
+        return low if sign > 0 else -high
+
+    # The limits move outwards as z grows and pass 0: the side towards 0 tends to at least sqrt(d² + 1/2).
+    widest = 1.0
+    while clearance(widest) > 0:
+        widest *= 2
+    return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
+
+
+def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:
+    steps = np.asarray(samples, dtype=np.float64)
+    if not np.all((steps > 0) & np.isfinite(steps)):
+        raise ValueError(
+            f"samples must be positive and finite, got {steps}: pass the steps of solved seeds only"
+        )
+    if not 0 < resolution < math.inf:
+        raise ValueError(
+            f"resolution must be positive, got {resolution}: pass the evaluation interval in steps"
+        )
+    return steps
+
+
+def _printed_range(printed: str) -> tuple[float, float, float]:
+    """Low, value and high of a printed number; a bound such as ">999" is not widened."""
+    text = printed.strip()
+    try:
+        value = Decimal(text.removeprefix(">"))
+    except InvalidOperation:
+        value = Decimal("nan")
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):  # text, "nan" or "inf"
+        raise ValueError(
+            f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed"
+        )
+    half = Decimal(0) if text.startswith(">") else Decimal((0, (5,), exponent - 1))
+    return float(value - half), float(value), float(value + half)

@@ -1,0 +1,105 @@
+"""A cell: one model on one task under one recipe, with the address of its runs."""
+
+import functools
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from nalu_bench import registry
+from nalu_bench.models.model import Model
+from nalu_bench.tasks.task import Task
+from nalu_bench.training import TRAINER_VERSION
+from nalu_bench.training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one task under one recipe; its runs differ by their seed alone."""
+
+    task: Task
+    model: Model
+    recipe: Recipe
+
+    def validate(self) -> None:
+        """Raise UsageError if the values of the cell cannot go together."""
+        self.task.validate()
+        self.model.validate()
+        self.recipe.validate()
+
+    def skip(self) -> str | None:
+        """Why the model cannot do the task, or None if it can."""
+        return self.model.skip(self.task)
+
+    def identity(self) -> dict[str, Any]:
+        """All that can change the numbers of a run: the resolved values and the versions of the code behind them.
+
+        A field added to a schema later carries `metadata={"before": value}`: it is left out at the value that stood
+        for its absence, so that older runs keep their address.
+        """
+        return {
+            "task": plain(self.task),
+            "model": plain(self.model),
+            "recipe": plain(self.recipe),
+            "version": self.versions(),
+        }
+
+    def versions(self) -> dict[str, int]:
+        """The version of every registered class involved, and of the trainer."""
+        used = {f"unit.{name}": registry.units.version(name) for name in self.model.units()}
+        return used | {
+            f"task.{self.task.kind}": registry.tasks.version(self.task.kind),
+            f"model.{self.model.kind}": registry.models.version(self.model.kind),
+            "trainer": TRAINER_VERSION,
+        }
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of the identity as canonical JSON."""
+        return hashlib.sha256(canonical(self.identity()).encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> Path:
+        """Where its runs lie below the run store."""
+        return Path(self.task.name, self.model.name, self.digest)
+
+    def label(self) -> str:
+        """A short name for progress lines: `arithmetic operation=mul / nmu`."""
+        setting = " ".join(f"{key}={value}" for key, value in self.task.setting().items())
+        return f"{self.task.name} {setting} / {self.model.name}"
+
+
+def plain(config: Any) -> Any:
+    """Dataclasses to dictionaries, leaving out fields that stand at the value from before they existed."""
+    if is_dataclass(config) and not isinstance(config, type):
+        return {
+            field.name: plain(getattr(config, field.name))
+            for field in fields(config)
+            if "before" not in field.metadata or getattr(config, field.name) != field.metadata["before"]
+        }
+    if isinstance(config, dict):
+        return {key: plain(value) for key, value in config.items()}
+    return [plain(value) for value in config] if isinstance(config, list | tuple) else config
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no spaces; integers and floats of equal value are one.
+
+    >>> canonical({"b": 1.0, "a": [1, 0.25]})
+    '{"a":[1,0.25],"b":1}'
+    """
+
+    def unify(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: unify(entry) for key, entry in item.items()}
+        if isinstance(item, list):
+            return [unify(entry) for entry in item]
+        return int(item) if isinstance(item, float) and item.is_integer() else item
+
+    return json.dumps(unify(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def to_json(cell: Cell) -> dict[str, Any]:
+    """All values of a cell, for `from_json` in another process."""
+    return {"task": asdict(cell.task), "model": asdict(cell.model), "recipe": asdict(cell.recipe)}

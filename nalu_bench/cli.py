@@ -1,0 +1,183 @@
+"""The command line: nalu-bench run | report | status | list."""
+
+import argparse
+import functools
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nalu_bench import __version__, paths
+from nalu_bench.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from nalu_bench.config import Plan
+    from nalu_bench.experiment import Experiment
+    from nalu_bench.runner import Job
+    from nalu_bench.store.reader import Store
+
+EXAMPLES = """examples:
+  nalu-bench run task=arithmetic task.operation=mul model=nmu seeds=10
+  nalu-bench run -m task=arithmetic task.operation=add,sub model=nac,nau
+  nalu-bench run experiment=madsen2020/table1 budget=smoke
+  nalu-bench report madsen2020/table1
+  nalu-bench status experiment=madsen2020/table1 budget=paper
+  nalu-bench list
+
+Several machines: add a Hydra launcher, such as hydra/launcher=joblib or hydra/launcher=submitit_slurm.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 if interrupted."""
+    options = _parser().parse_args(arguments)
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # type: ignore[assignment]
+    try:
+        return int(options.command(options))
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "nalu-bench",
+        description="Reproducible experiments with neural arithmetic units.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"nalu-bench {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+
+    run = verbs.add_parser("run", help="train what is missing of a cell, a sweep or an experiment")
+    run.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
+    _add_overrides(run)
+    run.set_defaults(command=_run)
+
+    report = verbs.add_parser("report", help="write an experiment's tables, figures and verdicts to results/")
+    report.add_argument("experiment", help="such as madsen2020/table1")
+    _add_overrides(report)
+    report.set_defaults(command=_report)
+
+    status = verbs.add_parser("status", help="show how many runs of a cell, a sweep or an experiment there are")
+    status.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
+    _add_overrides(status)
+    status.set_defaults(command=_status)
+
+    names = verbs.add_parser("list", help="show the names that configurations can use")
+    names.add_argument("kind", nargs="?", help="task, model, recipe, budget, device, experiment or unit")
+    names.set_defaults(command=_list)
+    return parser
+
+
+def _add_overrides(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides, see conf/")
+
+
+def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
+    from nalu_bench import config, experiment
+
+    named = [text.partition("=")[2] for text in options.overrides if text.startswith("experiment=")]
+    others = [text for text in options.overrides if not text.startswith("experiment=")]
+    if not named:
+        return config.plan_cells(others, options.multirun), None
+    if len(named) > 1 or "," in named[0]:
+        raise UsageError("one experiment at a time: give experiment= once, without a list.")
+    chosen = experiment.load(named[0])
+    return config.plan_experiment(chosen, others), chosen
+
+
+def _store(committed: bool = True) -> "Store":
+    from nalu_bench.store.reader import Store
+
+    return Store(paths.runs_dir(), paths.results_dir() if committed else None)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from nalu_bench import runner
+
+    plan, _ = _plan(options)
+    store = _store(plan.committed)
+    wanted = sum(len(request.seeds) for request in plan.requests)
+    for reason in sorted({f"{r.cell.label()}: skipped, {r.cell.skip()}." for r in plan.requests if r.cell.skip()}):
+        print(reason)
+    todo = runner.jobs(plan.requests, store, plan.machine)
+    missing = sum(len(job.block.wanted) for job in todo)
+    if not todo:
+        print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
+        failures = []
+    else:
+        print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
+        failures = _launch(todo, plan, store)
+    for failure in failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    if not any(text.startswith("experiment=") for text in options.overrides):
+        from nalu_bench.analysis.brief import brief
+
+        print(brief(store, plan.requests))
+    return 1 if failures else 0
+
+
+def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
+    """Train here, or as one Hydra job a block where a launcher was chosen."""
+    from nalu_bench import config, runner
+
+    if not plan.hydra:
+        return runner.run(todo, plan.machine)
+    runner.check(plan.machine)
+    folder = paths.runs_dir() / ".hydra"
+    config.sweep(functools.partial(runner.train_planned, todo), range(len(todo)), plan.hydra, folder)
+    left = runner.jobs(plan.requests, store, plan.machine)
+    return [f"{job.cell.label()} seeds {job.block.name}: not in the store" for job in left]
+
+
+def _report(options: argparse.Namespace) -> int:
+    from nalu_bench import config, experiment
+    from nalu_bench.analysis import report
+
+    chosen = experiment.load(options.experiment)
+    overrides = list(options.overrides)
+    if not any(text.startswith("budget=") for text in overrides):
+        overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")
+    plan = config.plan_experiment(chosen, overrides)
+    cells = [(planned.role, planned.request.cell, planned.request.seeds) for planned in plan.cells]
+    request = report.Request(chosen, plan.budget, plan.custom, cells)
+    folder = report.write(request, _store(), paths.results_dir())
+    print((folder / "table.md").read_text(encoding="utf-8"))
+    print(f"written to {_short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    plan, _ = _plan(options)
+    store = _store(plan.committed)
+    for request in plan.requests:
+        done = len(set(request.seeds) & store.finished_seeds(request.cell))
+        failed = len(set(request.seeds) & set(store.failures(request.cell)))
+        state = request.cell.skip() or f"{done}/{len(request.seeds)} runs" + (f", {failed} failed" if failed else "")
+        print(f"{request.cell.digest}  {request.cell.label():60} {state}")
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from nalu_bench import config, experiment, registry
+
+    names = {f"{group}": config.group_names(group) for group in config.GROUPS}
+    names |= {"experiment": experiment.names(), "unit": sorted(registry.units.entries)}
+    if options.kind is not None and options.kind not in names:
+        raise unknown("kind", options.kind, names)
+    for kind, entries in names.items():
+        if options.kind in (None, kind):
+            print(f"{kind}: {', '.join(entries)}")
+    return 0
+
+
+def _short(folder: Path) -> str:
+    try:
+        return str(folder.relative_to(Path.cwd()))
+    except ValueError:
+        return str(folder)

@@ -1,0 +1,289 @@
+"""Configurations: every schema, their composition and their checks. The only module that knows Hydra.
+
+Groups (task, model, recipe, budget, device) are composed by Hydra from `conf/`. Values (`task.operation=mul`) are then
+set by OmegaConf, typed by the schemas, after a check of our own that the key exists: Hydra's accepts `+typo=1`.
+"""
+
+import functools
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from nalu_bench import paths, registry
+from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.experiment import CellGroup, Experiment
+from nalu_bench.runner import Machine, Request
+from nalu_bench.training.recipe import Recipe
+
+GROUPS = ("task", "model", "recipe", "budget", "device")
+VERSION_BASE = "1.3"
+
+
+@dataclass
+class Budget:
+    """An explicit scale: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+
+    name: str
+    seeds: int
+    steps: int
+    log_every: int
+    ramp_scale: float
+    compile: bool | None
+
+
+@dataclass
+class Device:
+    """A machine setting: torch's device and how many blocks are trained side by side (null: one a core)."""
+
+    name: str
+    workers: int | None
+
+
+@dataclass
+class Config:
+    """Everything one command can set."""
+
+    task: Any
+    model: Any
+    recipe: Recipe
+    budget: Budget
+    device: Device
+    seeds: int
+    first_seed: int
+    compile: bool | None
+    committed: bool
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One cell to be run, with its role in the experiment."""
+
+    request: Request
+    role: str = "cell"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command asks for.
+
+    Attributes:
+        cells: the cells, in the order of the experiment or of the sweep.
+        machine: how to compute.
+        budget: the budget's name.
+        custom: whether values beyond the budget were set by hand: such runs are never published.
+        committed: whether committed results count as done.
+        hydra: overrides meant for Hydra, such as the launcher.
+    """
+
+    cells: list[Planned]
+    machine: Machine
+    budget: str
+    custom: bool
+    committed: bool
+    hydra: list[str]
+
+    @property
+    def requests(self) -> list[Request]:
+        """The cells without their roles."""
+        return [planned.request for planned in self.cells]
+
+
+def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
+    """The cell that the overrides describe, or with `multirun` one for every combination of their lists."""
+    overrides, hydra_overrides = _split(arguments)
+    choices = list(_expand(overrides)) if multirun else [_single(overrides)]
+    configs = [_configure(choice) for choice in choices]
+    cells = [Planned(_request(config)) for config in configs]
+    return _plan(cells, configs[0], custom=True, hydra_overrides=hydra_overrides)
+
+
+def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
+    """All cells of an experiment under one of its budgets; further overrides hold for every cell."""
+    overrides, hydra_overrides = _split(arguments)
+    given = _single(overrides)
+    budget = next((value for key, value in given if key == "budget"), "short")
+    if budget not in experiment.budgets:
+        raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
+    scale = [(f"budget.{key}", value) for key, value in experiment.budgets[budget].items()]
+    pairs = [
+        (group, _configure([("budget", budget), *scale, *_pairs(choice), *_seeds(group), *given]))
+        for group in experiment.cells
+        for choice in group.expand()
+    ]
+    cells = [Planned(_request(config), group.role) for group, config in pairs]
+    custom = any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in given)
+    return _plan(cells, pairs[0][1], custom, hydra_overrides)
+
+
+MACHINE_KEYS = ("device", "compile", "committed")
+
+
+def group_names(group: str) -> list[str]:
+    """The names that a group offers: its YAML files, shipped and the user's."""
+    return sorted({path.stem for folder in _conf_dirs() for path in (folder / group).glob("*.yaml")})
+
+
+def sweep(job: Callable[[int], None], indices: Sequence[int], hydra_overrides: Sequence[str], folder: Path) -> None:
+    """Run job(index) for every index through the Hydra launcher that the overrides choose.
+
+    Args:
+        job: a picklable function; it must store its own outcome, nothing is returned.
+        indices: one Hydra job each.
+        hydra_overrides: such as `hydra/launcher=joblib`.
+        folder: where Hydra keeps its own files.
+    """
+    application = hydra.main(version_base=VERSION_BASE, config_path=str(paths.conf_dir() / "launch"), config_name="job")
+    sys.argv = [
+        "nalu-bench", "--multirun", f"index={','.join(map(str, indices))}", f"hydra.sweep.dir={folder}",
+        *hydra_overrides,
+    ]  # fmt: skip
+    application(functools.partial(_run_job, job))()
+
+
+def _run_job(job: Callable[[int], None], config: DictConfig) -> None:
+    job(int(config.index))
+
+
+Pair = tuple[str, Any]
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
+    """Our overrides, parsed, and those for Hydra."""
+    ours = [argument for argument in arguments if not argument.lstrip("+~").startswith("hydra")]
+    hydra_overrides = [argument for argument in arguments if argument.lstrip("+~").startswith("hydra")]
+    for argument in ours:
+        if "=" not in argument or argument.startswith("~"):
+            raise UsageError(f"an override must look like key=value, got '{argument}'.")
+    try:
+        return OverridesParser.create().parse_overrides(ours), hydra_overrides
+    except HydraException as error:
+        raise UsageError(f"cannot read the overrides: {str(error).splitlines()[0]}") from None
+
+
+def _single(overrides: Iterable[Override]) -> list[Pair]:
+    pairs = []
+    for override in overrides:
+        if override.is_sweep_override():
+            raise UsageError(
+                f"'{override.input_line}' lists several values; add -m to sweep over them, or write a list in brackets."
+            )
+        pairs.append((override.key_or_group, override.value()))
+    return pairs
+
+
+def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
+    axes = []
+    for override in overrides:
+        texts = override.sweep_string_iterator() if override.is_sweep_override() else [override.get_value_element_as_str()]
+        axes.append([f"{override.key_or_group}={text}" for text in texts])
+    for choice in itertools.product(*axes):
+        yield _pairs(choice)
+
+
+def _pairs(arguments: Iterable[str]) -> list[Pair]:
+    return _single(_split(list(arguments))[0])
+
+
+def _seeds(group: CellGroup) -> list[Pair]:
+    return [] if group.seeds is None else [("seeds", group.seeds)]
+
+
+def _configure(pairs: Sequence[Pair]) -> DictConfig:
+    """Compose the groups, then set the values."""
+    chosen = {key: value for key, value in pairs if key in GROUPS}
+    for group, name in chosen.items():
+        if str(name) not in group_names(group):
+            raise unknown(group, str(name), group_names(group))
+    config = _composed(tuple(f"{group}={name}" for group, name in sorted(chosen.items()))).copy()
+    for key, value in pairs:
+        if key not in GROUPS:
+            _set(config, key, value)
+    return config
+
+
+def _set(config: DictConfig, key: str, value: Any) -> None:
+    keys = list(_keys(config))
+    if key not in keys:
+        raise unknown("key", key, keys)
+    try:
+        OmegaConf.update(config, key, value, merge=False)
+    except OmegaConfBaseException as error:
+        raise UsageError(f"{key}: {str(error).splitlines()[0]}.") from None
+
+
+def _keys(config: Any, prefix: str = "") -> Iterator[str]:
+    """All keys of a configuration, dotted, branches included."""
+    if OmegaConf.is_dict(config):
+        for key in config:
+            yield f"{prefix}{key}"
+            if not OmegaConf.is_missing(config, key) and not OmegaConf.is_interpolation(config, key):
+                yield from _keys(config[key], f"{prefix}{key}.")
+
+
+@functools.cache
+def _composed(groups: tuple[str, ...]) -> DictConfig:
+    _register_schemas()
+    GlobalHydra.instance().clear()
+    user = [f"hydra.searchpath=[file://{folder}]" for folder in _conf_dirs()[1:]]
+    try:
+        with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(paths.conf_dir())):
+            return compose("config", overrides=[*groups, *user])
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UsageError(f"cannot compose {' '.join(groups) or 'the defaults'}: {error}") from None
+
+
+@functools.cache
+def _register_schemas() -> None:
+    store = ConfigStore.instance()
+    store.store(name="config_schema", node=Config)
+    store.store(group="recipe", name="recipe_schema", node=Recipe)
+    store.store(group="budget", name="budget_schema", node=Budget)
+    store.store(group="device", name="device_schema", node=Device)
+    for kind, classes in (("task", registry.tasks), ("model", registry.models)):
+        for name in classes.entries:
+            store.store(group=kind, name=f"{name}_schema", node=classes.load(name))
+
+
+def _conf_dirs() -> list[Path]:
+    """Shipped files first: a user's folder adds names, it cannot shadow them."""
+    user = paths.user_conf_dir()
+    return [paths.conf_dir(), *([user] if user else [])]
+
+
+def _request(config: DictConfig) -> Request:
+    """The cell and its seeds, checked."""
+    try:
+        task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
+        seeds, first = int(config.seeds), int(config.first_seed)
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).splitlines()[0]) from None
+    cell = Cell(task, model, recipe)  # type: ignore[arg-type]
+    cell.validate()
+    if seeds < 1:
+        raise UsageError(f"seeds must be at least 1, got {seeds}.")
+    if first < 0:
+        raise UsageError(f"first_seed must be at least 0, got {first}.")
+    return Request(cell, tuple(range(first, first + seeds)))
+
+
+def _plan(cells: list[Planned], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
+    workers = config.device.workers if config.device.workers is not None else (os.cpu_count() or 1)
+    if workers < 1:
+        raise UsageError(f"device.workers must be at least 1, got {workers}.")
+    machine = Machine(config.device.name, config.compile, workers)
+    return Plan(cells, machine, config.budget.name, custom, bool(config.committed), hydra_overrides)

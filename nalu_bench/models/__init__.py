@@ -1,0 +1,1 @@
+"""Models: units stacked into networks. A model's description does not import torch, building it does."""

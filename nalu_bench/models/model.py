@@ -1,0 +1,58 @@
+"""What every model offers: a description that is checked and hashed before torch is loaded, and a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from nalu_bench.models.network import Network
+
+
+@dataclass
+class Penalty:
+    """λ(t) = weight · min(max((t - start) / (end - start), 0), 1), the factor of one regulariser at step t.
+
+    Source: Madsen & Johansen 2020, section 2.2 (λ̂, λ_start, λ_end).
+    """
+
+    weight: float
+    start: int
+    end: int
+
+
+@dataclass
+class Model:
+    """The description of a network. The fields of a subclass are its keys in YAML.
+
+    Attributes:
+        kind: the registered name of the class.
+        name: the name of the configuration (the YAML file's).
+        penalties: the authors' factor for each regulariser of the units, by the regulariser's name.
+        accepts: the kinds of input (`Task.inputs`) the network can take.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset()
+
+    kind: str
+    name: str
+    penalties: dict[str, Penalty]
+
+    def validate(self) -> None:
+        """Raise UsageError if the values cannot go together."""
+
+    def skip(self, task: Task) -> str | None:
+        """Why this model cannot do `task`, or None if it can."""
+        if task.inputs in self.accepts:
+            return None
+        return f"a {self.kind} model takes {' or '.join(sorted(self.accepts))} inputs, {task.name} gives {task.inputs}s"
+
+    def units(self) -> list[str]:
+        """Registered names of the units it is made of: their versions belong to the identity of a run."""
+        raise NotImplementedError
+
+    def build(self, task: Task) -> Network:
+        """The network for `task`, with weights yet to be drawn."""
+        raise NotImplementedError

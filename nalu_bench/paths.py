@@ -1,0 +1,44 @@
+"""Where things lie: in a checkout beside the package, in an installation inside it."""
+
+import os
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parent
+
+
+def in_checkout() -> bool:
+    """Whether the package runs from a checkout of the repository (an editable installation included)."""
+    return (CHECKOUT / "conf").is_dir() and (CHECKOUT / "pyproject.toml").is_file()
+
+
+def conf_dir() -> Path:
+    """The folder of the shipped YAML files."""
+    return CHECKOUT / "conf" if in_checkout() else PACKAGE / "shipped" / "conf"
+
+
+def experiments_dir() -> Path:
+    """The folder of the shipped experiments."""
+    return CHECKOUT / "experiments" if in_checkout() else PACKAGE / "shipped" / "experiments"
+
+
+def work_dir() -> Path:
+    """Where `runs/` and `results/` lie: the checkout, else the current folder. NALU_BENCH_HOME overrides both."""
+    home = os.environ.get("NALU_BENCH_HOME")
+    return Path(home) if home else (CHECKOUT if in_checkout() else Path.cwd())
+
+
+def runs_dir() -> Path:
+    """The run store."""
+    return work_dir() / "runs"
+
+
+def results_dir() -> Path:
+    """The committed results; `local/` below it holds what is not committed."""
+    return work_dir() / "results"
+
+
+def user_conf_dir() -> Path | None:
+    """The user's own folder of YAML files (NALU_BENCH_CONF), searched after the shipped one."""
+    folder = os.environ.get("NALU_BENCH_CONF")
+    return Path(folder).resolve() if folder else None

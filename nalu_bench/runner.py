@@ -1,0 +1,219 @@
+"""From requests to stored runs: skips what is done, trains what is missing, survives what fails."""
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import shutil
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.context import SpawnContext
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError
+from nalu_bench.seeds import Block, blocks
+from nalu_bench.store import schema
+from nalu_bench.store.reader import Store
+
+
+@dataclass(frozen=True)
+class Request:
+    """A cell and the seeds that were asked for."""
+
+    cell: Cell
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How to compute; never part of a cell's identity.
+
+    Attributes:
+        device: cpu or cuda.
+        compile: whether to use torch.compile; None for "where there is a C++ compiler".
+        workers: processes that train blocks side by side; 1 trains in this process.
+    """
+
+    device: str
+    compile: bool | None
+    workers: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """One block of one cell, to be trained without interruption."""
+
+    cell: Cell
+    block: Block
+    machine: Machine
+    root: Path
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with the job's label, the steps made since the last call and the seeds solved now."""
+
+
+def jobs(requests: Sequence[Request], store: Store, machine: Machine) -> list[Job]:
+    """What is missing, block by block; cells of one model follow each other, so that they share its program."""
+    missing = []
+    for request in requests:
+        if request.cell.skip() is None:
+            wanted = set(request.seeds) - store.finished_seeds(request.cell)
+            missing += [Job(request.cell, block, machine, store.root) for block in blocks(wanted)]
+    return sorted(missing, key=lambda job: job.cell.model.name)
+
+
+def run(todo: Sequence[Job], machine: Machine) -> list[str]:
+    """Train all jobs; returns one line for each that failed."""
+    if not todo:
+        return []
+    check(machine)
+    total = sum(job.cell.recipe.steps for job in todo)
+    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, file=sys.stderr) as bar:
+        progress = _Display(bar, len(todo))
+        workers = min(machine.workers, len(todo))
+        outcomes = _in_pool(todo, workers, progress) if workers > 1 else _in_process(todo, progress)
+        failures = []
+        for outcome in outcomes:
+            progress.finish()
+            failures += [outcome] if outcome else []
+    return failures
+
+
+def check(machine: Machine) -> None:
+    """Raise UsageError if the machine cannot do what is asked of it; say once if it cannot compile."""
+    if machine.device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UsageError("device=cuda needs a CUDA GPU, and torch finds none; use device=cpu.")
+    if machine.compile is None and not has_compiler():
+        print("no C++ compiler found: training eagerly, several times slower.", file=sys.stderr)
+
+
+def has_compiler() -> bool:
+    """Whether torch.compile can build CPU code."""
+    names = (os.environ.get("CXX", "g++"), "g++", "clang++")
+    return any(shutil.which(name) for name in names)
+
+
+def train(job: Job, progress: Progress) -> str | None:
+    """Train and store one job in this process; returns a line if it failed, else None."""
+    from nalu_bench.store import writer
+
+    label = f"{job.cell.label()} seeds {job.block.name}"
+    try:
+        _train(job, label, progress)
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
+        path = writer.write_failure(
+            job.root, job.cell, job.block.name, list(job.block.wanted), traceback.format_exc()
+        )
+        return f"{label}: {type(error).__name__}: {error} (traceback in {path})"
+    return None
+
+
+def train_planned(todo: Sequence[Job], index: int) -> None:
+    """One Hydra job: train and store todo[index]; its failure is stored, too."""
+    failure = train(todo[index], lambda label, steps, solved: None)
+    if failure:
+        print(f"failed: {failure}", file=sys.stderr)
+
+
+def _train(job: Job, label: str, progress: Progress) -> None:
+    import torch
+
+    from nalu_bench.store import writer
+    from nalu_bench.training import checkpoint
+    from nalu_bench.training.trainer import Mode, train_block
+
+    torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
+    compiled = has_compiler() if job.machine.compile is None else job.machine.compile
+    mode = Mode(job.machine.device, compiled)
+    path = schema.checkpoint_path(job.root / job.cell.folder, job.block.number)
+    done = 0
+
+    def report(step: int, solved: int) -> None:
+        nonlocal done
+        progress(label, step - done, solved)
+        done = step
+
+    threshold = job.cell.task.threshold("task", samples=100_000)
+    result = train_block(job.cell, job.block, mode, path, report, threshold)
+    writer.write_part(job.root, job.cell, result, mode.describe())
+    checkpoint.remove(path)
+
+
+class _Display:
+    """The progress bar: blocks done, the block last heard of, seeds solved so far."""
+
+    def __init__(self, bar: "tqdm[Any]", blocks_total: int) -> None:
+        self.bar = bar
+        self.blocks_total = blocks_total
+        self.blocks_done = 0
+        self.solved: dict[str, int] = {}
+        self._describe()
+
+    def __call__(self, label: str, steps: int, solved: int) -> None:
+        self.solved[label] = solved
+        self.bar.set_postfix_str(f"solved {sum(self.solved.values())}; {label}", refresh=False)
+        self.bar.update(steps)
+
+    def finish(self) -> None:
+        self.blocks_done += 1
+        self._describe()
+
+    def _describe(self) -> None:
+        self.bar.set_description(f"blocks {self.blocks_done}/{self.blocks_total}")
+
+
+def _in_process(todo: Sequence[Job], progress: Progress) -> Iterator[str | None]:
+    for job in todo:
+        yield train(job, progress)
+
+
+def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[str | None]:
+    context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
+    events: Any = context.Queue()
+    pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(events,))
+    try:
+        pending = {pool.submit(_train_in_worker, job) for job in todo}
+        while pending:
+            with contextlib.suppress(queue.Empty):
+                progress(*events.get(timeout=0.2))
+            finished = {future for future in pending if future.done()}
+            pending -= finished
+            yield from (_outcome(future) for future in finished)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(getattr(pool, "_processes", {}).values()):
+            process.terminate()  # a block's checkpoint holds what is lost here
+        raise
+    pool.shutdown()
+
+
+def _outcome(future: "Future[str | None]") -> str | None:
+    try:
+        return future.result()
+    except Exception as error:  # the worker itself died, out of memory perhaps
+        return f"a worker process died: {error!r}"
+
+
+_events: Any = None
+
+
+def _start_worker(events: Any) -> None:
+    global _events
+    _events = events
+
+
+def _train_in_worker(job: Job) -> str | None:
+    return train(job, lambda *event: _events.put(event))

@@ -1,0 +1,95 @@
+"""How seeds are grouped for training, and what a trained group hands to the store.
+
+Seed s always sits in lane s mod WIDTH of block s // WIDTH, and a block always trains all its lanes. A run's bits thus
+cannot depend on which other seeds were asked for; only the seeds asked for are kept.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+WIDTH = 25
+"""Seeds of a block. Measured on two cores (benchmarks): wider blocks leave the cache, narrower ones wait for Python."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The seeds of one block that were asked for."""
+
+    number: int
+    wanted: tuple[int, ...]
+
+    @property
+    def seeds(self) -> list[int]:
+        """All lanes."""
+        return list(range(self.number * WIDTH, (self.number + 1) * WIDTH))
+
+    @property
+    def lanes(self) -> list[int]:
+        """The lanes of the seeds asked for."""
+        return [seed % WIDTH for seed in self.wanted]
+
+    @property
+    def name(self) -> str:
+        """`0-9`, or `0-3+7` where seeds are missing in between."""
+        return ranges_text(self.wanted)
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """The runs of the seeds of a block that were asked for. S of them, E evaluations.
+
+    Attributes:
+        block: which seeds.
+        steps: (E,) the steps of the evaluations.
+        columns: name of a measured value -> (E, S) float32.
+        selected_step: (S,) the step selected, -1 where no validation error was finite.
+        diverged_at: (S,) the first step whose loss was not finite, or -1.
+        weights: name -> effective matrices (S, O, I) at the selected step.
+        seconds: time it took in this process.
+    """
+
+    block: Block
+    steps: np.ndarray
+    columns: dict[str, np.ndarray]
+    selected_step: np.ndarray
+    diverged_at: np.ndarray
+    weights: dict[str, np.ndarray]
+    seconds: float
+
+
+def blocks(seeds: Iterable[int]) -> list[Block]:
+    """The blocks that hold the given seeds."""
+    groups: dict[int, list[int]] = {}
+    for seed in sorted(set(seeds)):
+        groups.setdefault(seed // WIDTH, []).append(seed)
+    return [Block(number, tuple(wanted)) for number, wanted in groups.items()]
+
+
+def ranges_text(seeds: Iterable[int]) -> str:
+    """Runs of consecutive seeds.
+
+    >>> ranges_text([0, 1, 2, 5, 7, 8])
+    '0-2+5+7-8'
+    """
+    spans: list[list[int]] = []
+    for seed in sorted(seeds):
+        if spans and seed == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], seed]
+        else:
+            spans.append([seed])
+    return "+".join("-".join(str(end) for end in span) for span in spans)
+
+
+def parse_ranges(text: str) -> list[int]:
+    """The inverse of `ranges_text`.
+
+    >>> parse_ranges("0-2+5+7-8")
+    [0, 1, 2, 5, 7, 8]
+    """
+    seeds = []
+    for span in text.split("+"):
+        first, _, last = span.partition("-")
+        seeds += range(int(first), int(last or first) + 1)
+    return seeds

@@ -1,0 +1,47 @@
+"""Where and with what numbers were made: no names of machines or people, only what can change a number."""
+
+import functools
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from nalu_bench import __version__, paths
+
+
+def provenance() -> dict[str, str]:
+    """Versions, processor, commit and time."""
+    return {
+        "nalu_bench": __version__,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "processor": processor(),
+        "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+@functools.cache
+def commit() -> str:
+    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout."""
+    if not paths.in_checkout():
+        return "unknown"
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(paths.CHECKOUT), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+    head = git("rev-parse", "--short=12", "HEAD")
+    return (head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")) or "unknown"
+
+
+@functools.cache
+def processor() -> str:
+    """The model name of the CPU."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,97 @@
+"""Reading the run store: which runs exist, their rows, their curves."""
+
+import csv
+import functools
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nalu_bench.cell import Cell
+from nalu_bench.seeds import parse_ranges
+from nalu_bench.store import schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Store:
+    """The runs below `root`, and those that committed results already report.
+
+    Args:
+        root: the run store.
+        results: the folder of committed results, whose runs count as finished; None for none.
+    """
+
+    def __init__(self, root: Path, results: Path | None = None) -> None:
+        self.root = root
+        self.results = results
+
+    def parts(self, cell: Cell) -> list[Path]:
+        """Finished parts of a cell, by name."""
+        folder = schema.parts_dir(self.root / cell.folder)
+        return sorted(path for path in folder.glob("[0-9]*") if path.is_dir())
+
+    def stored_seeds(self, cell: Cell) -> set[int]:
+        """Seeds with a row in the store."""
+        return {seed for part in self.parts(cell) for seed in parse_ranges(part.name)}
+
+    def finished_seeds(self, cell: Cell) -> set[int]:
+        """Seeds that need not be trained: stored, or reported by committed results."""
+        return self.stored_seeds(cell) | self.committed[cell.digest]
+
+    @functools.cached_property
+    def committed(self) -> defaultdict[str, set[int]]:
+        """Cell digest -> seeds that committed results report."""
+        seeds: defaultdict[str, set[int]] = defaultdict(set)
+        files = sorted(self.results.glob("*/*/runs.csv")) if self.results else []
+        for path in files:
+            if path.parent.parent.name == "local":
+                continue
+            with path.open(encoding="utf-8", newline="") as stream:
+                for row in csv.DictReader(stream):
+                    if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):
+                        seeds[row["cell"]].add(int(row["seed"]))
+        return seeds
+
+    def failures(self, cell: Cell) -> dict[int, str]:
+        """Seed -> the last line of its traceback, for blocks that could not be trained."""
+        failed: dict[int, str] = {}
+        for path in sorted((self.root / cell.folder / "failures").glob("*.json")):
+            entry = json.loads(path.read_text(encoding="utf-8"))
+            failed |= dict.fromkeys(entry["seeds"], entry["traceback"].strip().splitlines()[-1])
+        return {seed: why for seed, why in failed.items() if seed not in self.stored_seeds(cell)}
+
+    def runs(self, cell: Cell) -> "pd.DataFrame":
+        """One row a stored seed, sorted, with the facts of its part."""
+        return self._frame(cell, schema.RUNS, self._part_facts, ["seed"])
+
+    def curves(self, cell: Cell) -> "pd.DataFrame":
+        """One row a stored seed and evaluation."""
+        return self._frame(cell, schema.CURVES, None, ["seed", "step"])
+
+    def weights(self, cell: Cell) -> "pd.DataFrame":
+        """One row a stored seed and effective matrix."""
+        return self._frame(cell, schema.WEIGHTS, None, ["seed", "name"])
+
+    def manifests(self, cell: Cell) -> list[dict[str, Any]]:
+        """The manifests of the finished parts."""
+        return [self._manifest(part) for part in self.parts(cell)]
+
+    def _manifest(self, part: Path) -> dict[str, Any]:
+        manifest: dict[str, Any] = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        return manifest
+
+    def _part_facts(self, part: Path) -> dict[str, Any]:
+        manifest = self._manifest(part)
+        return {"part": part.name, "device": manifest["device"], "mode": manifest["mode"], "commit": manifest["commit"]}
+
+    def _frame(self, cell: Cell, file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
+        import pandas as pd
+
+        frames = [
+            pd.read_parquet(part / file).assign(**(facts(part) if facts else {})) for part in self.parts(cell)
+        ]
+        if not frames:
+            return pd.DataFrame(columns=order)
+        return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)

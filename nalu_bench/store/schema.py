@@ -1,0 +1,79 @@
+"""What lies where in the run store.
+
+    <root>/<task>/<model>/<digest>/
+        cell.json                  the identity that the digest is the hash of
+        parts/<seeds>/             written once, never changed
+            runs.parquet           one row a seed
+            curves.parquet         one row a seed and evaluation
+            weights.parquet        effective matrices at the selected step
+            manifest.json          device, versions, commit, time
+        failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
+        checkpoints/<block>.pt     a block in the middle of its training
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+
+CELL = "cell.json"
+RUNS = "runs.parquet"
+CURVES = "curves.parquet"
+WEIGHTS = "weights.parquet"
+MANIFEST = "manifest.json"
+
+
+class Status(StrEnum):
+    """What became of a run."""
+
+    FINISHED = "finished"
+    DIVERGED = "diverged"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+def parts_dir(folder: Path) -> Path:
+    """The finished blocks of a cell's folder."""
+    return folder / "parts"
+
+
+def failure_path(folder: Path, block_name: str) -> Path:
+    """Where a block's traceback is kept."""
+    return folder / "failures" / f"{block_name}.json"
+
+
+def checkpoint_path(folder: Path, block_number: int) -> Path:
+    """Where a block's state is kept while it trains."""
+    return folder / "checkpoints" / f"{block_number}.pt"
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: no half-written file bears a final name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
+    """The same for a folder that may be written only once: False if another process has been faster."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    try:
+        fill(temporary)
+        if path.exists():
+            return False
+        os.replace(temporary, path)
+        return True
+    except OSError:
+        if path.exists():  # another process renamed its own between the look and the rename
+            return False
+        raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

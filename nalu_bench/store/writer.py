@@ -1,0 +1,79 @@
+"""The only module that writes the run store."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.cell import Cell
+from nalu_bench.seeds import BlockResult
+from nalu_bench.store import schema
+from nalu_bench.store.provenance import provenance
+from nalu_bench.store.schema import Status
+
+
+def write_part(root: Path, cell: Cell, result: BlockResult, mode: dict[str, str]) -> None:
+    """Store the runs of a finished block; does nothing if they are there already."""
+    folder = root / cell.folder
+    identity = json.dumps(cell.identity(), indent=1, sort_keys=True)
+    if not (folder / schema.CELL).exists():
+        schema.write_atomically(folder / schema.CELL, lambda path: path.write_text(identity, encoding="utf-8"))
+
+    def fill(part: Path) -> None:
+        run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
+        curve_rows(result).to_parquet(part / schema.CURVES, index=False, compression="zstd")
+        weight_rows(result).to_parquet(part / schema.WEIGHTS, index=False)
+        manifest = mode | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
+        (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+
+    schema.write_folder_once(schema.parts_dir(folder) / result.block.name, fill)
+    schema.failure_path(folder, result.block.name).unlink(missing_ok=True)
+
+
+def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], traceback: str) -> Path:
+    """Store why a block could not be trained; its runs count as failed until it is trained."""
+    path = schema.failure_path(root / cell.folder, block_name)
+    text = json.dumps({"seeds": seeds, "traceback": traceback}, indent=1)
+    schema.write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    return path
+
+
+def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
+    """One row a seed asked for: what became of it, and its errors at the selected step."""
+    diverged, selected = result.diverged_at >= 0, result.selected_step
+    rows: dict[str, Any] = {
+        "seed": list(result.block.wanted),
+        "status": [str(Status.DIVERGED if gone else Status.FINISHED) for gone in diverged],
+        "last_step": np.where(diverged, result.diverged_at, cell.recipe.steps),
+        "diverged_at": _optional(result.diverged_at),
+        "selected_step": _optional(selected),
+    }
+    at_selected = np.searchsorted(result.steps, np.maximum(selected, 0))
+    for name, values in result.columns.items():
+        rows[name] = np.where(selected >= 0, values[at_selected, range(len(selected))], np.nan)
+    return pd.DataFrame(rows)
+
+
+def curve_rows(result: BlockResult) -> pd.DataFrame:
+    """One row a seed asked for and evaluation, sorted by both."""
+    seeds = np.array(result.block.wanted, np.int32)
+    columns = {"seed": np.repeat(seeds, len(result.steps)), "step": np.tile(result.steps, len(seeds))}
+    return pd.DataFrame(columns | {name: values.T.reshape(-1) for name, values in result.columns.items()})
+
+
+def weight_rows(result: BlockResult) -> pd.DataFrame:
+    """One row a seed asked for and effective matrix: its shape and its values, row by row."""
+    return pd.DataFrame(
+        [
+            {"seed": seed, "name": name, "shape": list(W.shape), "values": W.reshape(-1)}
+            for name, matrices in result.weights.items()
+            for seed, W in zip(result.block.wanted, matrices, strict=True)
+        ]
+    )
+
+
+def _optional(values: np.ndarray) -> Any:
+    """Integers with -1 as missing."""
+    return pd.array([value if value >= 0 else None for value in values], dtype="Int64")

@@ -1,0 +1,59 @@
+"""The static arithmetic task on many inputs, of which an operation uses two subsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+from nalu_bench.tasks.subset_sums import SubsetSums
+
+
+@register("arithmetic", version=1)
+@dataclass
+class Arithmetic(SubsetSums):
+    """t = a ∘ b on two contiguous subsets of equal size at a random offset.
+
+    Source: Madsen & Johansen 2020, section 4.1 and the code behind it. Where the paper's text and its code differ
+    the code is followed: the overlap is a fraction of the subset, not of the input.
+
+    Attributes:
+        features: number of inputs N.
+        subset_ratio: |A| / N = |B| / N, rounded down to whole inputs.
+        overlap_ratio: |A ∩ B| / |A|, rounded down to whole inputs.
+    """
+
+    features: int
+    subset_ratio: float
+    overlap_ratio: float
+
+    @property
+    def input_size(self) -> int:
+        return self.features
+
+    def subsets(self) -> tuple[range, range]:
+        size = int(self.subset_ratio * self.features)
+        start = size - int(self.overlap_ratio * size)
+        return range(size), range(start, start + size)
+
+    def validate(self) -> None:
+        super().validate()
+        if self.features < 1:
+            raise UsageError(f"task.features must be at least 1, got {self.features}.")
+        for key in ("subset_ratio", "overlap_ratio"):
+            if not 0 <= getattr(self, key) <= 1:
+                raise UsageError(f"task.{key} must lie between 0 and 1, got {getattr(self, key)}.")
+        self._validate_subsets()
+
+    def _validate_subsets(self) -> None:
+        first, second = self.subsets()
+        if not first:
+            raise UsageError(
+                f"a subset must hold at least 1 input, got task.subset_ratio={self.subset_ratio} of "
+                f"task.features={self.features}; raise one of them."
+            )
+        if second.stop > self.features:
+            raise UsageError(
+                f"two subsets of {len(first)} inputs that share {len(first) - second.start} need {second.stop} "
+                f"inputs, got task.features={self.features}; lower task.subset_ratio or raise task.overlap_ratio."
+            )

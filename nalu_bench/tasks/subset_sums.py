@@ -1,0 +1,187 @@
+"""An operation on the sums of two subsets of the inputs: what the static arithmetic tasks have in common.
+
+    t = a ∘ b,  a = Σ_{i in A} x_i,  b = Σ_{i in B} x_i
+
+Source: Trask et al. 2018, section 4.2; sizes, ranges and thresholds of Madsen & Johansen 2020, section 4.1.
+Letters: N inputs, B examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "square": lambda a, b: a * a,
+    "sqrt": lambda a, b: a**0.5,
+}
+"""Operation -> function of the two subset sums; `square` and `sqrt` use a alone, `sub` is a - b."""
+
+CRITERIA = ("authors", "task")
+EPSILON = 1e-5
+"""The error of every weight in the epsilon-perfect solution, Madsen & Johansen 2020, section 4.1."""
+
+Interval = tuple[float, float]
+
+
+@dataclass
+class SubsetSums(Task):
+    """t = a ∘ b on two contiguous subsets of the inputs, at an offset that is drawn once for each seed.
+
+    Attributes:
+        operation: one of add, sub, mul, div, square, sqrt.
+        interpolation: range of the inputs in training and validation: [low, high], or two such intervals between
+            which every input chooses with equal probability.
+        extrapolation: the same for the extrapolation split.
+        authors_extra: inputs by which the subsets of the authors' threshold simulation are longer than the task's.
+    """
+
+    authors_extra: ClassVar[int] = 1
+
+    operation: str
+    interpolation: Any
+    extrapolation: Any
+
+    def subsets(self) -> tuple[range, range]:
+        """A and B at offset 0."""
+        raise NotImplementedError
+
+    def setting(self) -> dict[str, Any]:
+        return {"operation": self.operation}
+
+    def validate(self) -> None:
+        if self.operation not in OPERATIONS:
+            raise unknown("operation", self.operation, OPERATIONS)
+        for key in ("interpolation", "extrapolation"):
+            intervals = as_intervals(f"task.{key}", getattr(self, key))
+            if self.operation == "sqrt" and min(low for low, _ in intervals) < 0:
+                raise UsageError(
+                    f"sqrt needs sums that cannot be negative, got task.{key}={intervals_text(intervals)}; "
+                    "raise the lower end to at least 0 or choose another operation."
+                )
+
+    def program(self) -> tuple[Any, ...]:
+        return ("subset_sums", self.input_size)
+
+    def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """The membership matrix (2, N) of A and B at the seed's offset."""
+        subsets = self.subsets()
+        used = max(subset.stop for subset in subsets)
+        offset = int(rng.integers(self.input_size - used + 1))
+        members = np.zeros((2, self.input_size), dtype=np.float32)
+        for row, subset in zip(members, subsets, strict=True):
+            row[offset + subset.start : offset + subset.stop] = 1
+        return {"members": members}
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """The range of the split as two intervals (2, 2), and the operation's index."""
+        key = "extrapolation" if split == "extrapolation" else "interpolation"
+        intervals = as_intervals(key, getattr(self, key))
+        if len(intervals) == 1:
+            (low, high), middle = intervals[0], sum(intervals[0]) / 2
+            intervals = [(low, middle), (middle, high)]
+        index = list(OPERATIONS).index(self.operation)
+        return {"intervals": np.array(intervals, np.float32), "operation": np.array(index, np.int64)}
+
+    def sample(
+        self, u: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        x_NB = spread(u, split_parameters["intervals"])
+        a, b = (seed_parameters["members"] @ x_NB).unbind(0)
+        # All operations are computed and one is picked, so that one compiled program serves them all.
+        candidates = [operation(a, b) for operation in OPERATIONS.values()]
+        return x_NB.mT, pick(candidates, split_parameters["operation"]).unsqueeze(-1)
+
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> float:
+        """Mean squared error of the epsilon-perfect solution on the extrapolation range, by simulation.
+
+        The first layer gives every input of a subset the weight 1 - ε and every other one ε, the second is perfect:
+        E[((1-ε) a + ε ā) ∘ ((1-ε) b + ε b̄) - a ∘ b)²], ε = 1e-5, ā and b̄ the sums outside the subsets.
+
+        Source: Madsen & Johansen 2020, section 4.1; their code.
+
+        Args:
+            criterion: "task" for the subsets as the task defines them; "authors" for those of the authors' simulation,
+                which are one input longer at the end (R's ranges include it) and gave the published thresholds.
+            samples: number of simulated examples; the relative standard error is near 1 / sqrt(samples).
+
+        Returns:
+            the threshold in squared target units, computed in float64.
+        """
+        if criterion not in CRITERIA:
+            raise unknown("criterion", criterion, CRITERIA)
+        extra = self.authors_extra if criterion == "authors" else 0
+        subsets = [slice(subset.start, subset.stop + extra) for subset in self.subsets()]
+        operation = OPERATIONS[self.operation]
+        rng = np.random.default_rng(0)
+        chunk = 20_000
+        total = 0.0
+        for _ in range(samples // chunk):
+            x = self._simulate(rng, chunk)
+            every = x.sum(axis=1)
+            exact = [x[:, subset].sum(axis=1) for subset in subsets]
+            near = [(1 - EPSILON) * part + EPSILON * (every - part) for part in exact]
+            total += float(np.square(operation(*near) - operation(*exact)).sum())
+        return total / (samples // chunk * chunk)
+
+    def _simulate(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        intervals = as_intervals("extrapolation", self.extrapolation)
+        shape = (count, self.input_size)
+        x = rng.uniform(*intervals[0], size=shape)
+        for low, high in intervals[1:]:
+            x = np.where(rng.random(shape) < 0.5, x, rng.uniform(low, high, size=shape))
+        return x
+
+
+def spread(u: Tensor, intervals: Tensor) -> Tensor:
+    """Uniform numbers to two intervals (2, 2) of equal probability: u below 1/2 to the first, else to the second."""
+    doubled = 2 * u
+    (low, high), (low2, high2) = intervals[0].unbind(), intervals[1].unbind()
+    first = low + (high - low) * doubled
+    second = low2 + (high2 - low2) * (doubled - 1)
+    return first.where(u < 0.5, second)
+
+
+def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:
+    """candidates[index] for an index that is itself a tensor."""
+    chosen = candidates[0]
+    for number, candidate in enumerate(candidates[1:], start=1):
+        chosen = candidate.where(index == number, chosen)
+    return chosen
+
+
+def as_intervals(key: str, value: Any) -> list[Interval]:
+    """One or two intervals from [low, high] or [[low, high], [low, high]]; raises UsageError for anything else."""
+    rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    try:
+        intervals = [(float(low), float(high)) for low, high in rows]
+    except (TypeError, ValueError):
+        raise UsageError(f"{key} must be [low,high] or [[low,high],[low,high]], got {value}.") from None
+    if len(intervals) > 2:
+        raise UsageError(f"{key} may have one or two intervals, got {len(intervals)}.")
+    for low, high in intervals:
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise UsageError(f"{key} must have low < high in every interval, got [{low:g},{high:g}].")
+    return intervals
+
+
+def intervals_text(intervals: Sequence[Interval]) -> str:
+    """[1,2] or [-6,-2]∪[2,6].
+
+    >>> intervals_text([(-6.0, -2.0), (2.0, 6.0)])
+    '[-6,-2]∪[2,6]'
+    """
+    return "∪".join(f"[{low:g},{high:g}]" for low, high in intervals)

@@ -1,0 +1,77 @@
+"""What every task offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+SPLITS = ("train", "validation", "extrapolation", "test")
+
+
+@dataclass
+class Task:
+    """A distribution of inputs with their targets. The fields of a subclass are its keys in YAML.
+
+    `sample` is a pure function of uniform numbers, so the trainer alone decides where randomness comes from.
+    Importing a task must not import torch: configurations are checked before torch is loaded.
+
+    Attributes:
+        kind: the registered name of the class.
+        name: the name of the configuration (the YAML file's).
+        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,).
+        evaluated: the splits on which errors are recorded; the first selects the step, the last judges it.
+    """
+
+    inputs: ClassVar[str] = "vector"
+    evaluated: ClassVar[tuple[str, ...]] = ("validation", "extrapolation")
+    output_size: ClassVar[int] = 1
+
+    kind: str
+    name: str
+
+    @property
+    def input_size(self) -> int:
+        """Number of inputs of one example."""
+        raise NotImplementedError
+
+    def setting(self) -> dict[str, Any]:
+        """The values that tell two cells of one table apart, such as {"operation": "mul"}."""
+        return {}
+
+    def validate(self) -> None:
+        """Raise UsageError if the values cannot go together."""
+
+    def program(self) -> tuple[Any, ...]:
+        """What the compiled program depends on: tasks with equal `program()` share one graph."""
+        raise NotImplementedError
+
+    def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """What differs between seeds (the offset of the subsets, say), drawn once for each."""
+        return {}
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """What differs between splits and between tasks of equal `program()`: ranges, the operation."""
+        return {}
+
+    def sample(
+        self, u: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Examples from uniform numbers.
+
+        Args:
+            u: (input_size, B) numbers in [0, 1).
+            seed_parameters: `seed_parameters` of one seed, as tensors.
+            split_parameters: `split_parameters` of the split, as tensors.
+
+        Returns:
+            inputs (B, input_size) and targets (B, output_size).
+        """
+        raise NotImplementedError
+
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
+        """The extrapolation error under which a run counts as solved, or None where the task has no criterion."""
+        return None

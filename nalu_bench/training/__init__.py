@@ -1,0 +1,4 @@
+"""Training: the loop of one cell over a stacked axis of seeds."""
+
+TRAINER_VERSION = 1
+"""Raised whenever a change of this package alters the numbers of a run."""

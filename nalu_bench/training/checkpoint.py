@@ -1,0 +1,57 @@
+"""A block in the middle of its training, on disk: the newest complete file and the one before it."""
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+Snapshot = dict[str, Any]
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be used; training goes on from an older one or from the start."""
+
+
+def save(path: Path, snapshot: Snapshot) -> None:
+    """Write `snapshot` (tensors and plain values) to `path`, keeping what was there as `<name>.old`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    torch.save(snapshot, temporary)
+    if path.exists():
+        os.replace(path, _older(path))
+    os.replace(temporary, path)
+
+
+def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
+    """The newest readable snapshot whose `identity` is the given one, or None.
+
+    A truncated file and one of another identity (another torch, mode or set of seeds) are passed over with a
+    warning that says why.
+    """
+    for candidate in (path, _older(path)):
+        if not candidate.exists():
+            continue
+        try:
+            snapshot: Snapshot = torch.load(candidate, weights_only=True)
+        except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
+            warnings.warn(f"checkpoint {candidate} cannot be read ({error}).", CheckpointWarning, stacklevel=2)
+            continue
+        if snapshot["identity"] == identity:
+            return snapshot
+        differing = sorted(key for key in identity if snapshot["identity"].get(key) != identity[key])
+        warnings.warn(
+            f"checkpoint {candidate} is of another run: {', '.join(differing)} differ.", CheckpointWarning, stacklevel=2
+        )
+    return None
+
+
+def remove(path: Path) -> None:
+    """Delete both files: the block is finished."""
+    path.unlink(missing_ok=True)
+    _older(path).unlink(missing_ok=True)
+
+
+def _older(path: Path) -> Path:
+    return path.with_suffix(path.suffix + ".old")

@@ -1,0 +1,47 @@
+"""Optimisers as pure functions of one parameter, so that they work on a stacked seed axis.
+
+The formulas are those of `torch.optim`; a test holds them against it.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from nalu_bench.training.recipe import Recipe
+
+Moments = tuple[Tensor, Tensor]
+Update = Callable[[Recipe, Tensor, Moments, Tensor, Tensor], tuple[Tensor, Moments]]
+"""(recipe, gradient, moments, step size, correction) -> (what to subtract, new moments)."""
+
+
+def adam(
+    recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
+) -> tuple[Tensor, Moments]:
+    """m ← β1 m + (1-β1) g, v ← β2 v + (1-β2) g², Δ = α_t m / (√v / c_t + ε); Kingma & Ba 2015, Algorithm 1.
+
+    α_t = α / (1 - β1^t) and c_t = √(1 - β2^t) come from `schedule`.
+    """
+    mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
+    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    return step_size * mean / (square.sqrt() / correction + recipe.epsilon), (mean, square)
+
+
+def rmsprop(
+    recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
+) -> tuple[Tensor, Moments]:
+    """v ← β2 v + (1-β2) g², Δ = α g / (√v + ε); Tieleman & Hinton 2012."""
+    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    return step_size * gradient / (square.sqrt() + recipe.epsilon), (moments[0], square)
+
+
+UPDATES: dict[str, Update] = {"adam": adam, "rmsprop": rmsprop}
+
+
+def corrections(recipe: Recipe, steps: Tensor) -> tuple[Tensor, Tensor]:
+    """Step size and correction after `steps` updates (counted from 1), float64."""
+    steps = steps.to(torch.float64)
+    if recipe.optimizer == "adam":
+        step_size = recipe.learning_rate / (1 - recipe.beta1**steps)
+        return step_size, (1 - recipe.beta2**steps).sqrt()
+    return torch.full_like(steps, recipe.learning_rate), torch.ones_like(steps)

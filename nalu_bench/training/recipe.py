@@ -1,0 +1,60 @@
+"""How a model is trained: the fields are the keys of `conf/recipe/*.yaml`. Does not import torch."""
+
+from dataclasses import dataclass
+
+from nalu_bench.errors import UsageError, unknown
+
+OPTIMIZERS = ("adam", "rmsprop")
+SELECTIONS = ("best_validation", "last")
+
+
+@dataclass
+class Recipe:
+    """One training protocol.
+
+    Attributes:
+        name: the name of the configuration (the YAML file's).
+        optimizer: adam (Kingma & Ba 2015, Algorithm 1) or rmsprop (Tieleman & Hinton 2012), as torch defines them.
+        learning_rate: step size.
+        beta1: decay of the mean of gradients; adam only.
+        beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop).
+        epsilon: added to the root of that mean.
+        batch_size: fresh examples a step.
+        evaluation_size: examples of every evaluated split, drawn once and shared by all seeds.
+        steps: optimiser steps; 0 evaluates the untrained model.
+        log_every: steps between two evaluations.
+        ramp_scale: factor on the start and end of every penalty's ramp: below 1 where steps are fewer than the
+            published protocol's, or nothing is ever penalised.
+        selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
+            last (the last evaluation).
+    """
+
+    name: str
+    optimizer: str
+    learning_rate: float
+    beta1: float
+    beta2: float
+    epsilon: float
+    batch_size: int
+    evaluation_size: int
+    steps: int
+    log_every: int
+    ramp_scale: float
+    selection: str
+
+    def validate(self) -> None:
+        """Raise UsageError if the values cannot go together."""
+        if self.optimizer not in OPTIMIZERS:
+            raise unknown("optimizer", self.optimizer, OPTIMIZERS)
+        if self.selection not in SELECTIONS:
+            raise unknown("selection", self.selection, SELECTIONS)
+        for key in ("learning_rate", "epsilon", "batch_size", "evaluation_size", "log_every", "ramp_scale"):
+            if not getattr(self, key) > 0:
+                raise UsageError(f"recipe.{key} must be above 0, got {getattr(self, key)}.")
+        for key in ("beta1", "beta2"):
+            if not 0 <= getattr(self, key) < 1:
+                raise UsageError(f"recipe.{key} must lie in [0, 1), got {getattr(self, key)}.")
+        if self.steps < 0:
+            raise UsageError(f"steps must be at least 0, got {self.steps}.")
+        if self.steps % self.log_every:
+            raise UsageError(f"steps must be a multiple of log_every ({self.log_every}), got {self.steps}.")

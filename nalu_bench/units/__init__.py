@@ -1,0 +1,20 @@
+"""Arithmetic units: ordinary `torch.nn.Module`s for one network.
+
+>>> import torch
+>>> from nalu_bench.units import NAU, NMU
+>>> network = torch.nn.Sequential(NAU(100, 2), NMU(2, 1))
+>>> network(torch.rand(128, 100)).shape
+torch.Size([128, 1])
+"""
+
+from nalu_bench.units.affine import Linear, ReLU, ReLU6
+from nalu_bench.units.nac import NAC, NACMul, NACMulNMU, NACMulSigma
+from nalu_bench.units.nalu import NALU, GatedNAUNMU
+from nalu_bench.units.nau import NAU
+from nalu_bench.units.nmu import NMU
+from nalu_bench.units.unit import Unit
+
+__all__ = [
+    "NAC", "NALU", "NAU", "NMU", "GatedNAUNMU", "Linear", "NACMul", "NACMulNMU", "NACMulSigma", "ReLU", "ReLU6",
+    "Unit",
+]  # fmt: skip

@@ -1,0 +1,131 @@
+"""The neural accumulator (NAC) of Trask et al. 2018 and its multiplicative variants."""
+
+import math
+
+import torch
+from scipy.optimize import brentq
+from torch import Tensor
+
+from nalu_bench.registry import register
+from nalu_bench.units import functional
+from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal
+
+
+def nac_range(in_features: int, out_features: int) -> float:
+    """r such that Ŵ, M̂ ~ U[-r, r] give W = tanh(Ŵ) σ(M̂) the Glorot variance 2 / (in + out).
+
+    Var(W) = (1 - tanh(r)/r) (r - tanh(r/2)) / (2 r), solved for r in (0, 10]; in + out counts as at least 5, below
+    which there is no solution. Source: Madsen & Johansen 2020, appendix, and their code.
+
+    >>> round(nac_range(100, 2), 4)
+    0.5039
+    """
+
+    def excess(r: float) -> float:
+        return (1 - math.tanh(r) / r) * (r - math.tanh(r / 2)) / (2 * r) - 2 / fan
+
+    fan = max(in_features + out_features, 5)
+    return float(brentq(excess, 1e-6, 10.0))
+
+
+@register("nac", version=1)
+class NAC(Unit):
+    """NAC₊: a linear layer whose weights are pulled towards -1, 0 and 1.
+
+    W = tanh(Ŵ) ⊙ σ(M̂),  a = W x  (no bias)
+
+    Source: Trask et al. 2018, eq. 1. Initialisation: Ŵ, M̂ ~ U[-r, r], see `nac_range`. Deviations: none.
+
+    Shape: (..., in_features) -> (..., out_features).
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.W_hat = self.matrix()
+        self.M_hat = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = nac_range(self.in_features, self.out_features)
+        return {"W_hat": uniform(-r, r), "M_hat": uniform(-r, r)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": functional.nac_weight(self.W_hat, self.M_hat)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weights()["W"])
+
+
+@register("nac_mul", version=1)
+class NACMul(NAC):
+    """NAC•: multiplication and division in log space, with the weights of the NAC.
+
+    m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
+
+    Source: Trask et al. 2018, eq. 2 (`m`); named NAC• by Madsen & Johansen 2020. Deviations: none.
+    Loses the signs of x; with W < 0 and x near 0 the output explodes.
+
+    Shape: (..., in_features) -> (..., out_features), outputs positive.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.log_space_product(x, self.weights()["W"])
+
+
+@register("nac_mul_sigma", version=1)
+class NACMulSigma(Unit):
+    """NAC•,σ: NAC• that can only multiply.
+
+    m = exp(W log(|x| + ε)),  W = σ(Ŵ) in (0, 1),  ε = 1e-7
+
+    Source: Madsen & Johansen 2020, section 4.1. Initialisation: Ŵ Xavier-normal (their code). Deviations: none.
+
+    Shape: (..., in_features) -> (..., out_features), outputs positive.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.W_hat = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {"W_hat": xavier_normal}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": torch.sigmoid(self.W_hat)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.log_space_product(x, self.weights()["W"])
+
+
+@register("nac_mul_nmu", version=1)
+class NACMulNMU(Unit):
+    """NAC•,NMU: NAC• with the weights of the NMU.
+
+    m = exp(W log(|x| + ε)),  W in [0, 1] clamped after every step,  ε = 1e-7
+    R_sparse = mean min(|W|, |1 - W|)
+
+    Source: Madsen & Johansen 2020, section 4.1. Initialisation: W ~ U[0.25, 0.75]. Deviations: none.
+
+    Shape: (..., in_features) -> (..., out_features), outputs positive.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.W = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {"W": uniform(0.25, 0.75)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": self.W}
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W)}
+
+    def project_(self) -> None:
+        self.W.clamp_(0.0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.log_space_product(x, self.W)

@@ -1,0 +1,100 @@
+"""The neural arithmetic logic unit (NALU) of Trask et al. 2018, and the same gate over NAU and NMU."""
+
+import torch
+from torch import Tensor
+
+from nalu_bench.registry import register
+from nalu_bench.units import functional
+from nalu_bench.units.nac import nac_range
+from nalu_bench.units.nau import nau_range
+from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_uniform
+
+
+@register("nalu", version=1)
+class NALU(Unit):
+    """A gate between adding (NAC₊) and multiplying (NAC•).
+
+    g = σ(G x),  y = g ⊙ a + (1 - g) ⊙ m,  a = W x,  m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
+
+    Source: Trask et al. 2018, eq. 1 and 2. Initialisation: Ŵ, M̂ as in the NAC, G Xavier-uniform with gain 1
+    (Madsen & Johansen's code). The gate has no bias. Deviations: none with shared weights; with `shared=False` the
+    additive and the multiplicative path have weights of their own (Madsen & Johansen 2020, the gating experiment).
+
+    Args:
+        shared: whether both paths use one W (the paper) or two.
+
+    Shape: (..., in_features) -> (..., out_features).
+    """
+
+    def __init__(self, in_features: int, out_features: int, shared: bool = True) -> None:
+        super().__init__(in_features, out_features)
+        self.shared = shared
+        self.G = self.matrix()
+        self.W_hat = self.matrix()
+        self.M_hat = self.matrix()
+        if not shared:
+            self.W_hat_mul = self.matrix()
+            self.M_hat_mul = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = nac_range(self.in_features, self.out_features)
+        names = ["W_hat", "M_hat"] if self.shared else ["W_hat", "M_hat", "W_hat_mul", "M_hat_mul"]
+        return {"G": xavier_uniform} | {name: uniform(-r, r) for name in names}
+
+    def weights(self) -> dict[str, Tensor]:
+        W = functional.nac_weight(self.W_hat, self.M_hat)
+        if self.shared:
+            return {"W": W}
+        return {"W": W, "W_mul": functional.nac_weight(self.W_hat_mul, self.M_hat_mul)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = self.weights()
+        a = functional.linear(x, weights["W"])
+        m = functional.log_space_product(x, weights.get("W_mul", weights["W"]))
+        g = torch.sigmoid(functional.linear(x, self.G))
+        return g * a + (1 - g) * m
+
+
+@register("gated_nau_nmu", version=1)
+class GatedNAUNMU(Unit):
+    """The NALU's gate between a NAU and an NMU with weights of their own.
+
+    g = σ(G x),  y = g ⊙ NAU(x) + (1 - g) ⊙ NMU(x)
+    R_sparse = R_sparse(NAU) + R_sparse(NMU)
+
+    Source: Madsen & Johansen 2020, the gating experiment. Initialisation: G Xavier-uniform, the rest as its parts.
+    Deviations: none.
+
+    Shape: (..., in_features) -> (..., out_features).
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.G = self.matrix()
+        self.W_add = self.matrix()
+        self.W_mul = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = nau_range(self.in_features, self.out_features)
+        return {"G": xavier_uniform, "W_add": uniform(-r, r), "W_mul": uniform(0.25, 0.75)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W_add": self.W_add.clamp(-1.0, 1.0), "W_mul": self.W_mul}
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        add = functional.sparsity_penalty(self.W_add, 1 - self.W_add.abs())
+        mul = functional.sparsity_penalty(self.W_mul, 1 - self.W_mul)
+        return {"sparsity": add + mul}
+
+    def project_(self) -> None:
+        self.W_add.clamp_(-1.0, 1.0)
+        self.W_mul.clamp_(0.0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = self.weights()
+        a = functional.linear(x, weights["W_add"])
+        m = functional.gated_product(x, weights["W_mul"])
+        g = torch.sigmoid(functional.linear(x, self.G))
+        return g * a + (1 - g) * m

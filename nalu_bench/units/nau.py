@@ -1,0 +1,50 @@
+"""The neural addition unit (NAU) of Madsen & Johansen 2020."""
+
+import math
+
+from torch import Tensor
+
+from nalu_bench.registry import register
+from nalu_bench.units import functional
+from nalu_bench.units.unit import Initialiser, Unit, uniform
+
+
+def nau_range(in_features: int, out_features: int) -> float:
+    """r = min(1/2, √3 · √(2 / (in + out))): Glorot's variance, capped so that W starts away from ±1."""
+    return min(0.5, math.sqrt(3) * math.sqrt(2 / (in_features + out_features)))
+
+
+@register("nau", version=1)
+class NAU(Unit):
+    """A linear layer with weights clamped to [-1, 1] and pulled towards -1, 0 and 1 by a penalty.
+
+    a = W x,  W = min(max(W, -1), 1)
+    R_sparse = mean min(|W|, 1 - |W|)
+
+    Source: Madsen & Johansen 2020, section 2.2. Initialisation: W ~ U[-r, r], see `nau_range`.
+    Deviations: none. W is clamped in `forward` and, by `project_`, after every step, so that the authors' other
+    penalty, on weights out of bounds, is always 0 and is left out.
+
+    Shape: (..., in_features) -> (..., out_features).
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.W = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = nau_range(self.in_features, self.out_features)
+        return {"W": uniform(-r, r)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": self.W.clamp(-1.0, 1.0)}
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W.abs())}
+
+    def project_(self) -> None:
+        self.W.clamp_(-1.0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weights()["W"])

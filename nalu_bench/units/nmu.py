@@ -1,0 +1,41 @@
+"""The neural multiplication unit (NMU) of Madsen & Johansen 2020."""
+
+from torch import Tensor
+
+from nalu_bench.registry import register
+from nalu_bench.units import functional
+from nalu_bench.units.unit import Initialiser, Unit, uniform
+
+
+@register("nmu", version=1)
+class NMU(Unit):
+    """A product of gated inputs, with weights clamped to [0, 1] and pulled towards 0 and 1 by a penalty.
+
+    y_o = Π_i (W_oi x_i + 1 - W_oi)
+    R_sparse = mean min(|W|, |1 - W|)
+
+    Source: Madsen & Johansen 2020, section 2.4. Initialisation: W ~ U[0.25, 0.75]. Deviations: none. `project_`
+    clamps W after every step, so that the authors' penalty on weights out of bounds is always 0 and is left out.
+
+    Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.W = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {"W": uniform(0.25, 0.75)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": self.W}
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W)}
+
+    def project_(self) -> None:
+        self.W.clamp_(0.0, 1.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.gated_product(x, self.W)

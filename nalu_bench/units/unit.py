@@ -1,0 +1,88 @@
+"""What every arithmetic unit offers beside `forward`."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor, nn
+
+Initialiser = Callable[[Tensor, Generator | None], object]
+
+
+class Unit(nn.Module):
+    """A layer `(..., in_features) -> (..., out_features)` that knows its weights, penalties and clamp.
+
+    A new unit states its parameters in `__init__`, their initial distribution in `initialisers`, its formula in
+    `forward`, and overrides `weights`, `penalties` and `project_` where it has any. It must work under
+    `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing.
+
+    Args:
+        in_features: number of inputs I, at least 1.
+        out_features: number of outputs O, at least 1.
+        generator: source of the initial weights; None is torch's default generator, as in `torch.nn`.
+    """
+
+    version: ClassVar[int]
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__()
+        if in_features < 1 or out_features < 1:
+            raise ValueError(f"a unit needs at least 1 input and 1 output, got {in_features} and {out_features}")
+        self.in_features = in_features
+        self.out_features = out_features
+
+    def matrix(self) -> nn.Parameter:
+        """An uninitialised parameter of shape (out_features, in_features)."""
+        return nn.Parameter(torch.empty(self.out_features, self.in_features))
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        """Parameter name -> function that fills it in place from a generator."""
+        raise NotImplementedError(f"{type(self).__name__} must say how its parameters are initialised")
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: Generator | None = None) -> None:
+        """Draw all initial weights, in the order of `initialisers`.
+
+        None means torch's default generator, as in `torch.nn`; the benchmark always passes one.
+        """
+        for name, initialise in self.initialisers().items():
+            initialise(getattr(self, name), generator)
+
+    def weights(self) -> dict[str, Tensor]:
+        """The effective matrices (O, I), by name: what the sparsity error is measured on."""
+        raise NotImplementedError(f"{type(self).__name__} must name its effective weights")
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        """Regularisers by name, each a scalar: a pure function of the parameters and the unit's inputs."""
+        return {}
+
+    def project_(self) -> None:
+        """Clamp the parameters after an optimiser step, elementwise and in place; nothing by default."""
+
+    def extra_repr(self) -> str:
+        return f"{self.in_features}, {self.out_features}"
+
+
+def uniform(low: float, high: float) -> Initialiser:
+    """Initialiser for U[low, high]."""
+    return lambda tensor, generator: tensor.uniform_(low, high, generator=generator)
+
+
+def zeros(tensor: Tensor, generator: Generator | None) -> object:
+    """Initialiser for 0."""
+    return tensor.zero_()
+
+
+def xavier_uniform(tensor: Tensor, generator: Generator | None) -> object:
+    """Initialiser U[-r, r], r = sqrt(6 / (in + out)) (Glorot & Bengio 2010, eq. 16), gain 1."""
+    return nn.init.xavier_uniform_(tensor, generator=generator)
+
+
+def xavier_normal(tensor: Tensor, generator: Generator | None) -> object:
+    """Initialiser N(0, 2 / (in + out)) (Glorot & Bengio 2010), gain 1."""
+    return nn.init.xavier_normal_(tensor, generator=generator)
+
+
+def kaiming_uniform(tensor: Tensor, generator: Generator | None) -> object:
+    """Initialiser U[-r, r], r = sqrt(6 / in) (He et al. 2015, eq. 10), for a layer followed by a ReLU."""
+    return nn.init.kaiming_uniform_(tensor, nonlinearity="relu", generator=generator)
