@@ -2,6 +2,7 @@
 
 import argparse
 import functools
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -38,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
         return 130
@@ -138,13 +142,14 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
 def _report(options: argparse.Namespace) -> int:
     from nalu_bench import config, experiment
     from nalu_bench.analysis import report
+    from nalu_bench.analysis.collect import Wanted
 
     chosen = experiment.load(options.experiment)
     overrides = list(options.overrides)
     if not any(text.startswith("budget=") for text in overrides):
         overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")
     plan = config.plan_experiment(chosen, overrides)
-    cells = [(planned.role, planned.request.cell, planned.request.seeds) for planned in plan.cells]
+    cells = [Wanted(planned.role, planned.request.cell, planned.request.seeds) for planned in plan.cells]
     request = report.Request(chosen, plan.budget, plan.custom, cells)
     folder = report.write(request, _store(), paths.results_dir())
     print((folder / "table.md").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Names of units, models and tasks, without importing what they name.
+"""Names of units, models, tasks and kinds of report, without importing what they name.
 
 A class enters by a decorator with literal arguments::
 
@@ -7,7 +7,8 @@ A class enters by a decorator with literal arguments::
 
 and is found because its file lies in the folder of its kind: nothing else is edited. The decorators are read from
 the source text, so that listing names and versions does not cost the import of torch. Other packages add classes
-through entry points of the groups `nalu_bench.units`, `nalu_bench.models` and `nalu_bench.tasks`.
+through entry points of the groups `nalu_bench.units`, `nalu_bench.models`, `nalu_bench.tasks` and
+`nalu_bench.analysis.summaries`.
 """
 
 import ast
@@ -57,9 +58,9 @@ class Entry:
 class Registry:
     """All classes of one kind: those in a folder of this package and those of installed entry points."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, package: str) -> None:
         self.kind = kind
-        self.package = f"nalu_bench.{kind}s"
+        self.package = package
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
@@ -71,7 +72,7 @@ class Registry:
         return plugins | dict(self._scan())
 
     def _scan(self) -> Iterator[tuple[str, Entry]]:
-        folder = Path(__file__).parent / f"{self.kind}s"
+        folder = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
         for path in sorted(folder.glob("*.py")):
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef):
@@ -101,6 +102,7 @@ def _registrations(node: ast.ClassDef, module: str) -> Iterator[tuple[str, Entry
             yield name, Entry(module, node.name, version)
 
 
-units = Registry("unit")
-models = Registry("model")
-tasks = Registry("task")
+units = Registry("unit", "nalu_bench.units")
+models = Registry("model", "nalu_bench.models")
+tasks = Registry("task", "nalu_bench.tasks")
+summaries = Registry("kind of report", "nalu_bench.analysis.summaries")

@@ -1,31 +1,16 @@
-"""Confidence intervals over seeds: of a rate, of a mean (gamma, beta) and of a median.
-
-The two mean intervals share one form. With Binet's δ(z) = log Γ(z) - (z - ½) log z + z - ½ log 2π, their
-log-likelihoods l(m, k) are, per sample and up to a constant,
-
-    gamma, mean m, shape k:      ½ log k - δ(k) - k D
-    beta, mean m, a + b = k:     ½ log(m (1 - m) k) + δ(k) - δ(m k) - δ((1 - m) k) - k D
-
-where the divergence D >= 0 depends on m and the samples only. Nothing large cancels in them, so they serve
-sparsity errors of 1e-8 and steps of 1e6 alike. Candidate means are written m = sample mean · exp(t) (beta:
-the odds m / (1 - m) likewise), so that the axis t has the same scale whatever the unit of the samples.
-"""
+"""Confidence intervals over seeds: of a rate, of a mean (gamma, beta) and of a median."""
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import digamma, ndtri
+from scipy.special import ndtri
+
+from nalu_bench.analysis.likelihood import beta_profile_limits, gamma_profile_limits
 
 BOOTSTRAP_SEED = 20_200_116
 """The fixed seed of every bootstrap here: the same samples always give the same interval."""
-
-SMALLEST_SPREAD = 1e-6
-"""Relative spread under which samples count as constant: rounding (1e-16) then blurs D, about spread² / 2."""
 
 
 class OutsideSupportWarning(UserWarning):
@@ -92,7 +77,7 @@ def newcombe_limits(
 def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
     """Profile-likelihood interval for the mean of gamma distributed samples, such as solved-at steps.
 
-        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of this file,
+        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of likelihood.py,
         D(m) = t + exp(-t) - 1 - mean log(x / x̄),   t = log(m / x̄)
 
     The maximum-likelihood mean m̂ is the sample mean x̄. Source: Wilks 1938, Ann. Math. Stat. 9, 60-62.
@@ -102,7 +87,7 @@ def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[f
         samples: one dimension, positive, any unit. confidence: strictly between 0 and 1.
 
     Returns: mean, low and high in the unit of the samples; the limits are nan for fewer than two samples or a
-    relative spread under `SMALLEST_SPREAD`; all three are nan for no samples.
+    relative spread under `likelihood.SMALLEST_SPREAD`; all three are nan for no samples.
 
     Raises: ValueError for a sample that is not finite or not positive.
 
@@ -113,18 +98,7 @@ def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[f
     x = _checked_samples(samples)
     if np.any(x <= 0):
         raise ValueError(f"samples must be positive, got {x.min()}: nothing is solved at step 0 or before")
-    z = _two_sided_z(confidence)
-    if x.size == 0:
-        return math.nan, math.nan, math.nan
-    mean = float(x.mean())
-    spread = float(x.std()) / mean
-    if spread < SMALLEST_SPREAD:
-        return mean, math.nan, math.nan
-    mean_log = float(np.log(x / mean).mean())
-    low, high = _profile_limits(
-        lambda t: _gamma_profile(t, mean_log), 0.0, spread / math.sqrt(x.size), z**2 / (2 * x.size)
-    )
-    return mean, mean * math.exp(low), mean * math.exp(high)
+    return gamma_profile_limits(x, _two_sided_z(confidence))
 
 
 def beta_mean_interval(
@@ -132,7 +106,7 @@ def beta_mean_interval(
 ) -> tuple[float, float, float]:
     """Profile-likelihood interval for the mean of samples whose ratio to `upper` is beta distributed.
 
-        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of this file,
+        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of likelihood.py,
         D(m) = m (log m - mean log y) + (1 - m) (log(1 - m) - mean log(1 - y)),   y = x / upper
 
     Source: Wilks 1938, Ann. Math. Stat. 9, 60-62; the support [0, 1/2] is that of Madsen & Johansen 2020.
@@ -146,8 +120,8 @@ def beta_mean_interval(
 
     Returns: mean, low and high in the unit of the samples. The mean is the maximum-likelihood mean of the
     beta, close to the sample mean but not equal to it. It is the sample mean, and the limits are nan, for
-    fewer than two samples, none strictly inside, or a spread under `SMALLEST_SPREAD` of the mean's distance
-    from the nearer end; all three are nan for no samples.
+    fewer than two samples, none strictly inside, or a spread under `likelihood.SMALLEST_SPREAD` of the mean's
+    distance from the nearer end; all three are nan for no samples.
 
     Raises: ValueError for a sample that is not finite, or an `upper` that is not positive.
     Warns: OutsideSupportWarning for samples below 0 or above `upper`.
@@ -157,15 +131,8 @@ def beta_mean_interval(
     '3e-08 1.59e-08 6.7e-08'
     """
     y = _checked_fractions(_checked_samples(samples), upper)
-    z = _two_sided_z(confidence)
-    if y.size == 0:
-        return math.nan, math.nan, math.nan
-    fit = _BetaFit.of(y)
-    if fit is None:
-        return upper * float(y.mean()), math.nan, math.nan
-    peak = fit.peak()
-    low, high = _profile_limits(fit.profile, peak, fit.step, z**2 / (2 * y.size))
-    return upper * fit.mean_at(peak), upper * fit.mean_at(low), upper * fit.mean_at(high)
+    mean, low, high = beta_profile_limits(y, _two_sided_z(confidence))
+    return upper * mean, upper * low, upper * high
 
 
 def median_interval(
@@ -273,108 +240,3 @@ def _bootstrap_medians(x: NDArray[np.float64], resamples: int) -> NDArray[np.flo
         raise ValueError(f"resamples must be at least 2, got {resamples}: the default is 2000")
     draws = np.random.default_rng(BOOTSTRAP_SEED).integers(0, x.size, size=(resamples, x.size))
     return np.asarray(np.median(x[draws], axis=1))
-
-
-def _binet(z: float) -> float:
-    """δ(z) = log Γ(z) - (z - ½) log z + z - ½ log 2π; by its asymptotic series where that would cancel."""
-    if z < 20:
-        return math.lgamma(z) - (z - 0.5) * math.log(z) + z - 0.5 * math.log(2 * math.pi)
-    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * z**2)) / z**2) / z**2) / z
-
-
-def _log_minus_digamma(z: float) -> float:
-    """log z - ψ(z) > 0; by its asymptotic series where that would cancel."""
-    if z < 20:
-        return math.log(z) - float(digamma(z))
-    return 0.5 / z + (1 / 12 - (1 / 120 - (1 / 252 - 1 / (240 * z**2)) / z**2) / z**2) / z**2
-
-
-def _best_concentration(slope: Callable[[float], float], divergence: float) -> float:
-    """The k with slope(k) = D, where the likelihood of a fixed mean is largest.
-
-    1/2k < slope(k) < 1/k for gamma and beta, because z (log z - ψ(z)) is convex and falls from 1 to 1/2
-    (Anderson et al. 1995, Trans. Am. Math. Soc. 347, 1713-1723): so k D lies between 1/2 and 1.
-    """
-    return float(brentq(lambda kd: slope(kd / divergence) / divergence - 1, 0.49, 1.01)) / divergence
-
-
-def _root_outwards(function: Callable[[float], float], start: float, step: float) -> float:
-    """The root of a function that is negative at `start` and positive further out, the way `step` points."""
-    end = start + step
-    while function(end) < 0:
-        step *= 2
-        end = start + step
-    return float(brentq(function, start, end, xtol=abs(step) * 1e-10))
-
-
-def _profile_limits(
-    profile: Callable[[float], float], peak: float, step: float, drop: float
-) -> tuple[float, float]:
-    """Where the profile has fallen by `drop` on either side of its peak."""
-    floor = profile(peak) - drop
-    low, high = (_root_outwards(lambda t: floor - profile(t), peak, side * step) for side in (-1, 1))
-    return low, high
-
-
-def _gamma_profile(t: float, mean_log: float) -> float:
-    """The gamma log-likelihood per sample at the mean x̄ exp(t), maximised over the shape."""
-    divergence = t + math.expm1(-t) - mean_log
-    k = _best_concentration(_log_minus_digamma, divergence)
-    return 0.5 * math.log(k) - _binet(k) - k * divergence
-
-
-@dataclass(frozen=True)
-class _BetaFit:
-    """The beta likelihood of fractions y; at t the odds of the mean are exp(t) times the sample mean's."""
-
-    centre: float  # the sample mean
-    mean_log: float  # mean log(y / centre)
-    mean_log_rest: float  # mean log((1 - y) / (1 - centre))
-    step: float  # roughly the standard error of t
-
-    @classmethod
-    def of(cls, y: NDArray[np.float64]) -> "_BetaFit | None":
-        """The fit to y in [0, 1] with those at an end moved inside; None without any spread."""
-        inside = y[(y > np.finfo(np.float64).tiny) & (y < 1 - 1e-15)]
-        if inside.size == 0:
-            return None
-        y = np.clip(y, inside.min() / 2, (1 + inside.max()) / 2)
-        centre = float(y.mean())
-        spread = float(y.std()) / min(centre, 1 - centre)
-        if spread < SMALLEST_SPREAD:
-            return None
-        mean_log_rest = float(np.log1p((centre - y) / (1 - centre)).mean())
-        return cls(centre, float(np.log(y / centre).mean()), mean_log_rest, spread / math.sqrt(y.size))
-
-    def mean_at(self, t: float) -> float:
-        return self.centre * math.exp(t) / (1 + self.centre * math.expm1(t))
-
-    def best(self, t: float) -> tuple[float, float, float, float]:
-        """(a, b, a + b, D) where the likelihood of the mean at t is largest."""
-        m, log_rest = self.mean_at(t), -math.log1p(self.centre * math.expm1(t))
-        rest = (1 - self.centre) * math.exp(log_rest)
-        divergence = m * (t + log_rest - self.mean_log) + rest * (log_rest - self.mean_log_rest)
-
-        def slope(k: float) -> float:
-            return m * _log_minus_digamma(m * k) + rest * _log_minus_digamma(rest * k) - _log_minus_digamma(k)
-
-        k = _best_concentration(slope, divergence)
-        return m * k, rest * k, k, divergence
-
-    def profile(self, t: float) -> float:
-        """The log-likelihood per sample, maximised over a + b."""
-        a, b, k, divergence = self.best(t)
-        return 0.5 * math.log(a * (b / k)) + _binet(k) - _binet(a) - _binet(b) - k * divergence
-
-    def score(self, t: float) -> float:
-        """The derivative of the profile by the mean, divided by a + b: positive below the peak."""
-        a, b, _, _ = self.best(t)
-        return self.mean_log - self.mean_log_rest - t + _log_minus_digamma(a) - _log_minus_digamma(b)
-
-    def peak(self) -> float:
-        """The t of the maximum-likelihood mean."""
-        at_centre = self.score(0.0)
-        if at_centre == 0:
-            return 0.0
-        side = math.copysign(1.0, at_centre)
-        return _root_outwards(lambda t: -side * self.score(t), 0.0, side * self.step)

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
-from nalu_bench.analysis import intervals
+from nalu_bench.analysis import likelihood
 from nalu_bench.analysis.intervals import (
     OutsideSupportWarning,
     beta_mean_interval,
@@ -290,7 +290,7 @@ def test_median_standard_error_of_degenerate_samples() -> None:
 
 def test_series_of_log_gamma_and_digamma_join_their_exact_values() -> None:
     below, above = math.nextafter(20, 0), 20.0
-    assert intervals._binet(below) == pytest.approx(intervals._binet(above), abs=1e-13)
-    assert intervals._log_minus_digamma(below) == pytest.approx(
-        intervals._log_minus_digamma(above), abs=1e-14
+    assert likelihood._binet(below) == pytest.approx(likelihood._binet(above), abs=1e-13)
+    assert likelihood._log_minus_digamma(below) == pytest.approx(
+        likelihood._log_minus_digamma(above), abs=1e-14
     )

@@ -1,0 +1,162 @@
+"""From the run store to an experiment's runs, curves and manifest: what `results/` keeps, and all a report needs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.summary import Summary
+from nalu_bench.cell import Cell
+from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import Status
+
+POINTS = 500
+"""Evaluations of one run that are kept in `results/`."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A cell of an experiment, its role and the seeds asked for."""
+
+    role: str
+    cell: Cell
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The files of `results/` that hold what was measured.
+
+    Attributes:
+        runs: one row a run (or a skipped cell).
+        curves: one row a run and evaluation, thinned.
+        manifest: experiment, budget, cells, criteria, parts.
+    """
+
+    runs: pd.DataFrame
+    curves: pd.DataFrame
+    manifest: dict[str, Any]
+
+    @classmethod
+    def read(cls, folder: Path) -> "Collection | None":
+        """What a folder of `results/` holds, or None if it holds none."""
+        if not (folder / "manifest.json").exists():
+            return None
+        text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
+        runs = pd.read_csv(folder / "runs.csv", dtype=text, keep_default_na=True)
+        runs = runs.fillna({column: "" for column in text})
+        for column in ("seed", "last_step", "diverged_at", "selected_step", "solved_at"):
+            if column in runs:
+                runs[column] = runs[column].astype("Int64")
+        if "solved" in runs:
+            runs["solved"] = runs["solved"].fillna(False).astype(bool)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        return cls(runs, pd.read_parquet(folder / "curves.parquet"), manifest)
+
+    def keys(self) -> set[tuple[str, Any, str]]:
+        """(cell, seed, status) of every row."""
+        rows = self.runs[["cell", "seed", "status"]].astype(object).where(self.runs[["cell", "seed"]].notna().all(axis=1), None)
+        return {tuple(row) for row in rows.itertuples(index=False)}
+
+
+def collect(
+    summary: Summary, budget: str, wanted: Sequence[Wanted], store: Store, before: Collection | None
+) -> Collection:
+    """The runs of the store, and those of an earlier collection that the store lacks."""
+    frames = [_runs(summary, want, store) for want in wanted]
+    curves = [_curves(want, store) for want in wanted]
+    parts = {
+        f"{want.cell.digest}/{manifest['seeds']}": manifest
+        for want in wanted
+        for manifest in store.manifests(want.cell)
+    }
+    runs = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+    curve = pd.concat([frame for frame in curves if len(frame)] or curves[:1], ignore_index=True)
+    if before is not None:
+        runs, curve = _with_earlier(runs, curve, before, wanted)
+        parts = {name: entry for name, entry in before.manifest["parts"].items()} | parts
+    cells = {
+        want.cell.digest: {
+            "label": want.cell.label(), "role": want.role, "seeds": len(want.seeds),
+            "criteria": summary.criteria(want.cell), "identity": want.cell.identity(),
+        }
+        for want in wanted
+    }  # fmt: skip
+    experiment = summary.experiment
+    manifest = {
+        "experiment": experiment.name,
+        "source": experiment.source,
+        "budget": {"name": budget, **experiment.budgets[budget]},
+        "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
+        "cells": cells,
+        "parts": dict(sorted(parts.items())),
+    }
+    return Collection(runs, curve, manifest)
+
+
+def _runs(summary: Summary, want: Wanted, store: Store) -> pd.DataFrame:
+    """The rows of one cell: stored, failed or skipped."""
+    cell = want.cell
+    setting = dict(cell.task.setting())
+    facts = {
+        "role": want.role, "task": cell.task.name, "setting": "", "operation": setting.pop("operation", ""),
+        "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
+    }  # fmt: skip
+    facts["setting"] = ";".join(f"{key}={value}" for key, value in setting.items())
+    reason = cell.skip()
+    if reason is not None:
+        return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])
+    runs = store.runs(cell)
+    runs = runs[runs["seed"].isin(want.seeds)]
+    if len(runs):
+        runs = summary.facts(cell, runs, store.curves(cell))
+    failed = [
+        {"seed": seed, "status": str(Status.FAILED), "note": why}
+        for seed, why in store.failures(cell).items()
+        if seed in want.seeds
+    ]
+    frame = pd.concat([runs, pd.DataFrame(failed)], ignore_index=True) if failed else runs
+    frame = frame.assign(**{"note": ""} if "note" not in frame else {})
+    for position, (name, value) in enumerate(facts.items()):
+        frame.insert(position, name, value)
+    return frame
+
+
+def _curves(want: Wanted, store: Store) -> pd.DataFrame:
+    """The thinned curves of one cell."""
+    curves = store.curves(want.cell)
+    curves = curves[curves["seed"].isin(want.seeds)]
+    if curves.empty:
+        return pd.DataFrame(columns=["cell", "seed", "step"])
+    steps = np.unique(curves["step"].to_numpy())
+    stride = -(-len(steps) // POINTS)
+    kept = np.union1d(steps[::stride], steps[-1:])
+    thinned = curves[curves["step"].isin(kept)].reset_index(drop=True)
+    thinned.insert(0, "cell", want.cell.digest)
+    return thinned
+
+
+def _with_earlier(
+    runs: pd.DataFrame, curves: pd.DataFrame, before: Collection, wanted: Sequence[Wanted]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
+    asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
+    have = set(zip(runs.get("cell", []), runs.get("seed", []), strict=True))
+
+    def earlier(frame: pd.DataFrame) -> pd.DataFrame:
+        keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
+        return frame[[key in asked and key not in have for key in keys]]
+
+    order = {want.cell.digest: position for position, want in enumerate(wanted)}
+
+    def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        frames = [frame for frame in (first, earlier(second)) if len(frame)]
+        union = pd.concat(frames, ignore_index=True) if frames else first
+        union = union.assign(_order=union["cell"].map(order)).sort_values(["_order", *by], ignore_index=True)
+        return union.drop(columns="_order")
+
+    return together(runs, before.runs, ["seed"]), together(curves, before.curves, ["seed", "step"])

@@ -1,0 +1,86 @@
+"""Printed numbers: reading them, and rewriting a source's own words to ours.
+
+A `<artifact>.published.csv` has one row a printed number, with the keys of `table.csv` and the text as printed:
+
+    task, setting, operation, split, model, metric, printed, printed_low, printed_high, n_seeds, printed_model, source
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from nalu_bench.errors import UsageError
+
+KEYS = ["task", "setting", "operation", "split", "model", "metric"]
+COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
+
+OPERATIONS = {
+    "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
+    "(x1+x2)*(x1+x2+x3+x4)": "mul",
+}  # fmt: skip
+SPLITS = {"Interpolation": "validation", "Extrapolation": "extrapolation", "train U[1,2] / test U[2,6]": "extrapolation"}
+MODELS = {
+    "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
+    "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
+}  # fmt: skip
+METRICS = {
+    "success_rate": "success_rate",
+    "solved_at_iteration_median": "solved_at_median",
+    "solved_at_iteration_mean": "solved_at_mean",
+    "sparsity_error_mean": "sparsity_error_mean",
+    "error, % of a randomly initialised model (0 = perfect)": "score",
+}
+TASKS = {
+    "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
+    "static": "arithmetic",
+    "recurrent": "recurrent_arithmetic",
+}
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The printed numbers beside an experiment, all columns as text ("" where nothing is printed)."""
+    if not path.exists():
+        raise UsageError(f"an experiment needs its printed numbers beside it, and {path.name} does not exist.")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if list(frame.columns) != COLUMNS:
+        raise UsageError(f"{path.name} must have the columns {', '.join(COLUMNS)}, got {', '.join(frame.columns)}.")
+    repeated = frame[frame.duplicated(KEYS)]
+    if len(repeated):
+        raise UsageError(f"{path.name} has two rows for {', '.join(repeated.iloc[0][KEYS])}.")
+    return frame
+
+
+def convert(source: Path) -> pd.DataFrame:
+    """A table of printed numbers in its source's words, rewritten to our keys; the printed text is kept.
+
+    Args:
+        source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
+            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given.
+
+    Raises:
+        UsageError for a word without a translation.
+    """
+    given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
+
+    def translate(column: str, words: dict[str, str]) -> pd.Series:
+        strange = sorted(set(given[column]) - set(words))
+        if strange:
+            raise UsageError(f"{source.name}: no translation for the {column} {', '.join(strange)}.")
+        return given[column].map(words)
+
+    return pd.DataFrame(
+        {
+            "task": translate("task", TASKS),
+            "setting": "",
+            "operation": translate("operation", OPERATIONS),
+            "split": translate("range/split", SPLITS),
+            "model": translate("model", MODELS),
+            "metric": translate("metric", METRICS),
+            "printed": given["value"],
+            "printed_low": given["ci_lower"],
+            "printed_high": given["ci_upper"],
+            "n_seeds": given["n_seeds"],
+            "printed_model": given["model"],
+            "source": given["source"],
+        }
+    )[COLUMNS]

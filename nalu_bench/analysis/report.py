@@ -1,0 +1,185 @@
+"""An experiment's folder in `results/`: the only module that writes there.
+
+What was measured (runs.csv, curves.parquet, manifest.json) is written first; everything else is made from these files
+alone, so that a fresh clone makes it again to the byte.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench import registry
+from nalu_bench.analysis.collect import Collection, Wanted, collect
+from nalu_bench.analysis.compare import not_comparable
+from nalu_bench.analysis.published import read
+from nalu_bench.analysis.summary import Row, Summary, compared
+from nalu_bench.analysis.tables import Table
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.experiment import Experiment
+from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import write_atomically
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to report.
+
+    Attributes:
+        experiment: which one.
+        budget: at which scale.
+        custom: whether values were changed by hand: such a report is never committed.
+        cells: its cells with the seeds asked for.
+    """
+
+    experiment: Experiment
+    budget: str
+    custom: bool
+    cells: Sequence[Wanted]
+
+
+def default_budget(experiment: Experiment, results: Path) -> str:
+    """The budget of the committed results, or short where there are none."""
+    committed = _committed_budget(results / experiment.name)
+    return committed if committed in experiment.budgets else "short"
+
+
+def write(request: Request, store: Store, results: Path) -> Path:
+    """Bring a folder of results up to date with the store; returns the folder.
+
+    Raises:
+        UsageError if there are no runs, or fewer than the folder already reports.
+    """
+    summary = _summary(request.experiment)
+    folder = target(request, results)
+    before = Collection.read(folder)
+    now = collect(summary, request.budget, request.cells, store, before)
+    if now.runs.empty:
+        raise UsageError(
+            f"there are no runs of {request.experiment.name} at budget={request.budget}; "
+            f"first: nalu-bench run experiment={request.experiment.name} budget={request.budget}"
+        )
+    if before is not None and len(now.runs) < len(before.runs):
+        raise UsageError(
+            f"{folder} reports {len(before.runs)} runs, and only {len(now.runs)} of the present configuration are "
+            "there; train the rest first, or move the folder away."
+        )
+    if before is None or now.keys() != before.keys():
+        _write_measured(folder, now)
+    _render(summary, folder)
+    return folder
+
+
+def target(request: Request, results: Path) -> Path:
+    """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
+    shared = results / request.experiment.name
+    budgets = request.experiment.budgets
+    committed = _committed_budget(shared)
+
+    def work(name: str) -> int:
+        return int(budgets[name]["seeds"] * budgets[name]["steps"])
+
+    smaller = committed in budgets and work(request.budget) < work(committed)
+    if request.custom or request.budget == "smoke" or smaller:
+        return results / "local" / request.experiment.name
+    return shared
+
+
+def _committed_budget(folder: Path) -> str:
+    path = folder / "manifest.json"
+    return str(json.loads(path.read_text(encoding="utf-8"))["budget"]["name"]) if path.exists() else ""
+
+
+def _summary(experiment: Experiment) -> Summary:
+    kind = registry.summaries.load(experiment.report["kind"])
+    for key in experiment.report:
+        if key not in kind.settings:
+            raise unknown(f"setting of report.kind={experiment.report['kind']}", key, kind.settings)
+    summary: Summary = kind(experiment)
+    return summary
+
+
+def _write_measured(folder: Path, collection: Collection) -> None:
+    runs, curves, manifest = collection.runs, collection.curves, collection.manifest
+    text = json.dumps(manifest, indent=1)
+    write_atomically(folder / "curves.parquet", lambda path: curves.to_parquet(path, index=False, compression="zstd"))
+    write_atomically(folder / "runs.csv", lambda path: runs.to_csv(path, index=False, lineterminator="\n"))
+    write_atomically(folder / "manifest.json", lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+def _render(summary: Summary, folder: Path) -> None:
+    """Tables and figures from the measured files as they were written."""
+    measured = Collection.read(folder)
+    assert measured is not None
+    skipped = measured.runs[measured.runs["status"] == "skipped"]
+    runs = measured.runs[measured.runs["status"] != "skipped"]
+    table = compared(_judged(summary.rows(runs), measured), read(summary.experiment.published))
+    write_atomically(folder / "table.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
+    tables = summary.tables(table)
+    _write_text(folder / "table.md", _markdown(summary.experiment, measured, table, tables, skipped))
+    _write_text(folder / "table.tex", _latex(summary.experiment, measured, tables))
+    figure, drawn = summary.figure(runs, measured.curves, table)
+    write_atomically(folder / "figure.csv", lambda path: drawn.to_csv(path, index=False, lineterminator="\n"))
+    _write_figure(folder, figure)
+
+
+def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
+    """A smoke budget shows that everything runs; its numbers are held against nothing."""
+    if measured.manifest["budget"]["name"] != "smoke":
+        return rows
+    return [replace(row, compare=lambda _: not_comparable("a smoke budget")) for row in rows]
+
+
+def _write_text(path: Path, text: str) -> None:
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def _write_figure(folder: Path, figure: Any) -> None:
+    """PNG and PDF without a date, or no two would be the same."""
+    from matplotlib import pyplot as plt
+
+    formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
+    for suffix, metadata in formats.items():
+        save: Callable[[Path], object] = lambda path, s=suffix, m=metadata: figure.savefig(path, format=s, metadata=m)  # noqa: E731
+        write_atomically(folder / f"figure.{suffix}", save)
+    plt.close(figure)
+
+
+def _provenance(experiment: Experiment, measured: Collection) -> str:
+    budget = measured.manifest["budget"]
+    rows = measured.runs["status"].value_counts()
+    states = ", ".join(f"{count} {state}" for state, count in rows.items())
+    asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
+    return (
+        f"Budget {budget['name']}: {budget['seeds']} seeds, {budget['steps']:,} steps. Runs: {states}"
+        f" (asked for: {asked:,})."
+    )
+
+
+def _markdown(
+    experiment: Experiment, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
+) -> str:
+    verdicts = table["verdict"][table["verdict"] != ""].value_counts()
+    notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
+    reasons = table[(table["verdict"] == "not comparable")].drop_duplicates(["metric", "note"])
+    notes += [f"* {row.metric}: not comparable, {row.note}." for row in reasons.itertuples()]
+    return "\n".join(
+        [
+            f"<!-- made by: nalu-bench report {experiment.name} budget={measured.manifest['budget']['name']} -->",
+            "",
+            "\n\n".join(table.markdown() for table in tables),
+            "",
+            _provenance(experiment, measured),
+            f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items()) or 'none'}.",
+            *(["", *notes] if notes else []),
+            "",
+        ]
+    )
+
+
+def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table]) -> str:
+    head = f"% {_provenance(experiment, measured)}\n"
+    return head + "\n".join(table.latex() for table in tables)

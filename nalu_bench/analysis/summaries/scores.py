@@ -1,0 +1,166 @@
+"""Errors in percent of a randomly initialised model, as in Table 1 of Trask et al. 2018."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis import style
+from nalu_bench.analysis.compare import Comparison, compare_single
+from nalu_bench.analysis.intervals import median_interval
+from nalu_bench.analysis.summary import Row, Summary
+from nalu_bench.analysis.tables import Table, interval, score
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HIGHEST = 1000.0
+"""Where worse scores are drawn: the paper prints them as >999."""
+
+SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
+
+
+@register("scores", version=1)
+class Scores(Summary):
+    """Rows are operations, columns models, once for each split.
+
+    score = 100 · MAE at the selected step / median MAE of the untrained models of role `baseline`
+
+    on the same task and split: 0 is perfect, 100 as bad as an untrained model. Reported are the median over seeds
+    with its bootstrap interval, and the best seed (smallest score). A run that diverged before any evaluation, or
+    failed, counts as infinitely bad.
+
+    Source: Trask et al. 2018, Table 1, whose normalisation is not specified further: one denominator for each task
+    and split is our choice.
+    """
+
+    def rows(self, runs: pd.DataFrame) -> list[Row]:
+        base = runs[runs["role"] == "baseline"]
+        groups = runs[runs["role"] == "cell"].groupby(["task", "setting", "operation", "model"], sort=False)
+        return [
+            row
+            for keys, group in groups
+            for split in SPLITS
+            for row in self._rows(keys, split, _scores(group, base, split))
+        ]
+
+    def _rows(self, keys: tuple[str, ...], split: str, scored: pd.DataFrame) -> list[Row]:
+        task, setting, operation, model = keys
+        where = {"task": task, "setting": setting, "operation": operation, "split": split, "model": model}
+        scores = scored["score"].to_numpy()
+        best = scored.loc[scored["score"].idxmin()]
+        count, trained = len(scored), int(scored["steps"].iloc[0])
+        compare = partial(_compare, scores)
+        note = f"best seed {best['seed']:.0f}" if np.isfinite(best["score"]) else "no seed has a finite error"
+        return [
+            Row({**where, "metric": "score"}, *_median(scores), count, trained, compare),
+            Row({**where, "metric": "score_best"}, best["score"], np.nan, np.nan, count, trained, None, note),
+        ]
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        return [self._table(table[table["split"] == split], title) for split, title in SPLITS.items()]
+
+    def _table(self, table: pd.DataFrame, split: str) -> Table:
+        table = table[table["n_seeds"] > 0]
+        models = list(table["model"].unique())
+        seeds = table["n_seeds"].max()
+        lines = {
+            f"ours, median of {seeds} seeds": partial(_cell, "score", _ours),
+            "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
+            "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
+            "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
+        }
+        rows = [
+            [style.OPERATION_LABELS[operation] if not number else "", name, *(show(group, model) for model in models)]
+            for operation, group in table.groupby("operation", sort=False)
+            for number, (name, show) in enumerate(lines.items())
+        ]
+        header = ["", f"{split}, %", *(style.label(model) for model in models)]
+        return Table(f"{split}. {self.experiment.title} ({self.experiment.source})", header, rows)
+
+    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Median and middle 95 % of the seeds' scores, the printed number hollow. Linear below 1 %, then logarithmic."""
+        operations = list(table["operation"].unique())
+        figure, axes = style.new_figure(7.2, 4.2, rows=2, columns=len(operations), sharey=True, sharex=True)
+        base = runs[runs["role"] == "baseline"]
+        drawn = []
+        for line, (split, title) in enumerate(SPLITS.items()):
+            axes[line][0].set_ylabel(f"{title}\nerror, % of untrained")
+            for column, operation in enumerate(operations):
+                axis = axes[line][column]
+                axis.set_yscale("symlog", linthresh=1.0)
+                axis.set_ylim(-0.2, 1.6 * HIGHEST)
+                axis.set_yticks([0, 1, 10, 100, HIGHEST], ["0", "1", "10", "100", ">999"])
+                axis.minorticks_off()
+                if line == 0:
+                    axis.set_title(style.OPERATION_LABELS[operation])
+                group = runs[(runs["role"] == "cell") & (runs["operation"] == operation)]
+                printed = table[(table["operation"] == operation) & (table["split"] == split) & (table["metric"] == "score")]
+                drawn += _draw(axis, group, base, split, printed)
+        entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
+        entries["printed"] = entries.pop("printed", None)  # last
+        figure.legend([entry for entry in entries.values() if entry], [*entries], loc="outside lower center", ncols=6)
+        return figure, pd.DataFrame(drawn)
+
+
+def _draw(
+    axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame
+) -> list[dict[str, Any]]:
+    drawn = []
+    printed = table.set_index("model")["printed"].to_dict()
+    for place, (model, group) in enumerate(runs.groupby("model", sort=False)):
+        scores = _scores(group, base, split)["score"].to_numpy()
+        low, high = np.quantile(scores, [0.025, 0.975], method="nearest")
+        median = np.median(scores)
+        look = style.drawing(str(model))
+        axis.plot([place] * 2, np.minimum([low, high], HIGHEST), color=look["color"], linewidth=2.5, alpha=0.5)
+        axis.plot(
+            [place], [min(median, HIGHEST)], color=look["color"], marker=look["marker"], linestyle="", markersize=5.5,
+            label=style.label(str(model)),
+        )  # fmt: skip
+        text = str(printed.get(model, ""))
+        line = {"split": split, "operation": group["operation"].iloc[0], "model": model}
+        drawn.append(line | {"median": median, "low": low, "high": high, "printed": text})
+        if text:
+            value = float(text.removeprefix(">"))
+            axis.plot(
+                [place + 0.35], [min(value, HIGHEST)], color="black", marker="d", markersize=4.5, fillstyle="none",
+                linestyle="", label="printed" if place == 0 else None,
+            )  # fmt: skip
+    axis.set_xticks([])
+    axis.set_xlim(-0.5, len(drawn) - 0.2)
+    return drawn
+
+
+def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
+    """`runs` with the column `score`, infinite where there is no finite error."""
+    column = f"{split}_mae"
+    same = base[(base["task"] == runs["task"].iloc[0]) & (base["operation"] == runs["operation"].iloc[0])]
+    denominator = same[column].median()
+    if not denominator > 0:
+        raise UsageError(f"no baseline for {runs['operation'].iloc[0]}: run the whole experiment first.")
+    errors = runs[column].to_numpy(float)
+    return runs.assign(score=np.where(np.isfinite(errors), 100 * errors / denominator, np.inf))
+
+
+def _median(scores: np.ndarray) -> tuple[float, float, float]:
+    """The median with its interval; the interval only where all scores are finite."""
+    if np.isfinite(scores).all():
+        return median_interval(scores)
+    return float(np.median(scores)), np.nan, np.nan
+
+
+def _compare(scores: np.ndarray, printed: dict[str, str]) -> Comparison:
+    return compare_single(scores, printed["printed"])
+
+
+def _cell(metric: str, show: Any, table: pd.DataFrame, model: str) -> str:
+    lines = table[(table["model"] == model) & (table["metric"] == metric)].to_dict("records")
+    return str(show(lines[0])) if lines else "–"
+
+
+def _ours(line: dict[str, Any]) -> str:
+    return interval(line["ours"], line["ours_low"], line["ours_high"], score)

@@ -1,0 +1,113 @@
+"""What every kind of report offers: facts of runs, rows beside the printed numbers, tables and a figure."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from nalu_bench.analysis.compare import Comparison, not_comparable, settle
+from nalu_bench.analysis.published import KEYS
+from nalu_bench.analysis.tables import Table
+from nalu_bench.cell import Cell
+from nalu_bench.experiment import Experiment
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = [
+    *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
+    "note",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of our numbers, yet without its verdict.
+
+    Attributes:
+        keys: values of `KEYS`.
+        ours, low, high: our number with its interval, nan where there is none.
+        n_seeds, steps: how many runs of how many steps it rests on.
+        compare: our number against a printed row; None where nothing is printed to compare with.
+        note: what a reader must know.
+    """
+
+    keys: dict[str, str]
+    ours: float
+    low: float
+    high: float
+    n_seeds: int
+    steps: int
+    compare: Callable[[dict[str, str]], Comparison] | None
+    note: str = ""
+
+
+class Summary:
+    """A kind of report. Everything is a function of the runs, the curves and the printed numbers.
+
+    Args:
+        experiment: whose `report` block holds the settings.
+    """
+
+    settings: frozenset[str] = frozenset({"kind"})
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.report = experiment.report
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+        """`runs` of one cell with what its whole curves say in further columns."""
+        return runs
+
+    def criteria(self, cell: Cell) -> dict[str, Any]:
+        """What the facts of a cell were judged by, for the manifest."""
+        return {}
+
+    def rows(self, runs: pd.DataFrame) -> list[Row]:
+        """Our numbers."""
+        raise NotImplementedError
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        """The layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
+        raise NotImplementedError
+
+    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """A picture of the result, and the numbers drawn in it."""
+        raise NotImplementedError
+
+
+def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
+    """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
+
+    Rows without a printed number get no verdict; printed numbers without a row of ours are kept, `not comparable`.
+    """
+    printed = {tuple(row[key] for key in KEYS): row for row in published.to_dict("records")}
+    matched = [printed.pop(tuple(row.keys[key] for key in KEYS), None) for row in rows]
+    verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
+    settled = iter(settle([verdict for verdict in verdicts if verdict]))
+    lines = [
+        _line(row, match, next(settled) if verdict else None)
+        for row, match, verdict in zip(rows, matched, verdicts, strict=True)
+    ]
+    missing = not_comparable("no runs of ours")
+    lines += [
+        _line(Row({key: match[key] for key in KEYS}, math.nan, math.nan, math.nan, 0, 0, None), match, missing)
+        for match in printed.values()
+    ]
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _line(row: Row, match: dict[str, str] | None, verdict: Comparison | None) -> dict[str, Any]:
+    match = match or {}
+    notes = [row.note, verdict.note if verdict else ""]
+    return {
+        **row.keys,
+        "ours": row.ours, "ours_low": row.low, "ours_high": row.high, "n_seeds": row.n_seeds, "steps": row.steps,
+        "printed": match.get("printed", ""),
+        "printed_low": match.get("printed_low", ""),
+        "printed_high": match.get("printed_high", ""),
+        "verdict": str(verdict.verdict) if verdict else "",
+        "note": "; ".join(note for note in notes if note),
+    }  # fmt: skip

@@ -1,0 +1,68 @@
+"""Tables of text as Markdown and LaTeX, and the formats of numbers in them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tabulate import tabulate
+
+_LATEX = {
+    "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
+    "²": r"\textsuperscript{2}", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading, column names, rows of text."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def markdown(self) -> str:
+        """A GitHub table below its title."""
+        return f"### {self.title}\n\n" + tabulate(self.rows, self.header, tablefmt="github", disable_numparse=True)
+
+    def latex(self) -> str:
+        """A booktabs tabular; needs the packages booktabs and textcomp."""
+        text = tabulate(self.rows, self.header, tablefmt="latex_booktabs", disable_numparse=True)
+        for symbol, command in _LATEX.items():
+            text = text.replace(symbol, command)
+        return f"% {self.title}\n{text}\n"
+
+
+Format = Callable[[float], str]
+
+
+def percent(value: float) -> str:
+    """0.94 as `94 %`."""
+    return f"{100 * value:.0f} %"
+
+
+def steps(value: float) -> str:
+    """14000.0 as `14,000`."""
+    return f"{value:,.0f}"
+
+
+def scientific(value: float) -> str:
+    """2.6e-08 with two digits."""
+    return f"{value:.1e}"
+
+
+def score(value: float) -> str:
+    """A score in percent with one decimal; above 999 as the paper prints it."""
+    return ">999" if value > 999 else f"{value:.1f}"
+
+
+def interval(value: float, low: float, high: float, form: Format) -> str:
+    """`94 % [88 %, 97 %]`; a dash where there is no number, no brackets where there is no interval.
+
+    >>> interval(0.94, 0.875, 0.972, percent)
+    '94 % [88 %, 97 %]'
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isnan(low) or math.isnan(high):
+        return form(value)
+    return f"{form(value)} [{form(low)}, {form(high)}]"

@@ -1,0 +1,106 @@
+"""Cells of a size that trains in milliseconds, built from their dataclasses: no Hydra, no files."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nalu_bench.cell import Cell
+from nalu_bench.models.model import Penalty
+from nalu_bench.models.two_layer import Layer, TwoLayer
+from nalu_bench.tasks.arithmetic import Arithmetic
+from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.ten_parameter import TenParameter
+from nalu_bench.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from nalu_bench.units import Unit
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "compiled: runs torch.compile, several seconds")
+
+
+@pytest.fixture(scope="session")
+def make_task() -> Callable[..., Task]:
+    """ten_parameter by default; with `features` the arithmetic task of that many inputs."""
+
+    def make(operation: str = "mul", features: int | None = None, **changes: Any) -> Task:
+        values: dict[str, Any] = {"operation": operation, "interpolation": [1, 2], "extrapolation": [2, 6]}
+        if features is None:
+            return TenParameter(kind="ten_parameter", name="ten_parameter", **values | changes)
+        values |= {"features": features, "subset_ratio": 0.25, "overlap_ratio": 0.5}
+        return Arithmetic(kind="arithmetic", name="arithmetic", **values | changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
+    """A cell from "unit unit"; everything else has a default, and recipe values are given by name."""
+    recipe = Recipe(
+        name="test", optimizer="adam", learning_rate=0.01, beta1=0.9, beta2=0.999, epsilon=1e-8,
+        batch_size=16, evaluation_size=32, steps=20, log_every=5, ramp_scale=1.0, selection="best_validation",
+    )  # fmt: skip
+
+    def make(
+        layers: str = "nau nmu",
+        task: Task | None = None,
+        penalty: Penalty | None = None,
+        options: dict[str, Any] | None = None,
+        **changes: Any,
+    ) -> Cell:
+        model = TwoLayer(
+            kind="two_layer",
+            name=layers.replace(" ", "_"),
+            penalties={"sparsity": penalty or Penalty(0.1, 5, 15)},
+            layers=[Layer(unit, options or {}) for unit in layers.split()],
+            hidden_size=2,
+        )
+        return Cell(task or make_task(), model, replace(recipe, **changes))
+
+    return make
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """One thread as in the runner, put back afterwards: bits are promised for a fixed number of threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def check_gradients() -> Callable[["Unit", "Tensor"], None]:
+    """gradcheck, in float64, of a unit's outputs and penalties by its parameters and by its inputs."""
+    import torch
+    from torch.func import functional_call
+
+    class Everything(torch.nn.Module):
+        def __init__(self, unit: "Unit") -> None:
+            super().__init__()
+            self.unit = unit
+
+        def forward(self, x: "Tensor") -> "tuple[Tensor, ...]":
+            return (self.unit(x), *self.unit.penalties(x).values())
+
+    def check(unit: "Unit", x: "Tensor") -> None:
+        unit.double().reset_parameters(torch.Generator().manual_seed(1))
+        module = Everything(unit)
+        names = [name for name, _ in module.named_parameters()]
+
+        def outputs(x: "Tensor", *parameters: "Tensor") -> "tuple[Tensor, ...]":
+            values = dict(zip(names, parameters, strict=True))
+            result: tuple[Tensor, ...] = functional_call(module, values, (x,))
+            return result
+
+        values = [p.detach().clone().requires_grad_() for p in module.parameters()]
+        assert torch.autograd.gradcheck(outputs, (x.double().requires_grad_(), *values))
+
+    return check
