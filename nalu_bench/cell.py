@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,19 @@ class Cell:
         return f"{self.task.name} {setting} / {self.model.name}"
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A cell and the seeds that were asked for.
+
+    Attributes:
+        role: "cell", or what else an experiment needs its runs for ("baseline").
+    """
+
+    cell: Cell
+    seeds: tuple[int, ...]
+    role: str = "cell"
+
+
 def plain(config: Any) -> Any:
     """Dataclasses to dictionaries, leaving out fields that stand at the value from before they existed."""
     if is_dataclass(config) and not isinstance(config, type):
@@ -98,8 +111,3 @@ def canonical(value: Any) -> str:
         return int(item) if isinstance(item, float) and item.is_integer() else item
 
     return json.dumps(unify(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def to_json(cell: Cell) -> dict[str, Any]:
-    """All values of a cell, for `from_json` in another process."""
-    return {"task": asdict(cell.task), "model": asdict(cell.model), "recipe": asdict(cell.recipe)}

@@ -33,7 +33,7 @@ Several machines: add a Hydra launcher, such as hydra/launcher=joblib or hydra/l
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 if interrupted."""
     options = _parser().parse_args(arguments)
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"  # type: ignore[assignment]
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         return int(options.command(options))
     except UsageError as error:
@@ -106,10 +106,12 @@ def _run(options: argparse.Namespace) -> int:
 
     plan, _ = _plan(options)
     store = _store(plan.committed)
-    wanted = sum(len(request.seeds) for request in plan.requests)
-    for reason in sorted({f"{r.cell.label()}: skipped, {r.cell.skip()}." for r in plan.requests if r.cell.skip()}):
+    wanted = sum(len(want.seeds) for want in plan.cells)
+    for reason in sorted(
+        {f"{want.cell.label()}: skipped, {want.cell.skip()}." for want in plan.cells if want.cell.skip()}
+    ):
         print(reason)
-    todo = runner.jobs(plan.requests, store, plan.machine)
+    todo = runner.jobs(plan.cells, store, plan.machine)
     missing = sum(len(job.block.wanted) for job in todo)
     if not todo:
         print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
@@ -122,7 +124,7 @@ def _run(options: argparse.Namespace) -> int:
     if not any(text.startswith("experiment=") for text in options.overrides):
         from nalu_bench.analysis.brief import brief
 
-        print(brief(store, plan.requests))
+        print(brief(store, plan.cells))
     return 1 if failures else 0
 
 
@@ -135,22 +137,20 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
     runner.check(plan.machine)
     folder = paths.runs_dir() / ".hydra"
     config.sweep(functools.partial(runner.train_planned, todo), range(len(todo)), plan.hydra, folder)
-    left = runner.jobs(plan.requests, store, plan.machine)
+    left = runner.jobs(plan.cells, store, plan.machine)
     return [f"{job.cell.label()} seeds {job.block.name}: not in the store" for job in left]
 
 
 def _report(options: argparse.Namespace) -> int:
     from nalu_bench import config, experiment
     from nalu_bench.analysis import report
-    from nalu_bench.analysis.collect import Wanted
 
     chosen = experiment.load(options.experiment)
     overrides = list(options.overrides)
     if not any(text.startswith("budget=") for text in overrides):
         overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")
     plan = config.plan_experiment(chosen, overrides)
-    cells = [Wanted(planned.role, planned.request.cell, planned.request.seeds) for planned in plan.cells]
-    request = report.Request(chosen, plan.budget, plan.custom, cells)
+    request = report.Request(chosen, plan.budget, plan.custom, plan.cells)
     folder = report.write(request, _store(), paths.results_dir())
     print((folder / "table.md").read_text(encoding="utf-8"))
     print(f"written to {_short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
@@ -160,11 +160,11 @@ def _report(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     plan, _ = _plan(options)
     store = _store(plan.committed)
-    for request in plan.requests:
-        done = len(set(request.seeds) & store.finished_seeds(request.cell))
-        failed = len(set(request.seeds) & set(store.failures(request.cell)))
-        state = request.cell.skip() or f"{done}/{len(request.seeds)} runs" + (f", {failed} failed" if failed else "")
-        print(f"{request.cell.digest}  {request.cell.label():60} {state}")
+    for want in plan.cells:
+        done = len(set(want.seeds) & store.finished_seeds(want.cell))
+        failed = len(set(want.seeds) & set(store.failures(want.cell)))
+        state = want.cell.skip() or f"{done}/{len(want.seeds)} runs" + (f", {failed} failed" if failed else "")
+        print(f"{want.cell.digest}  {want.cell.label():60} {state}")
     return 0
 
 

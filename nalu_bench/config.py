@@ -24,10 +24,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths, registry
-from nalu_bench.cell import Cell
+from nalu_bench.cell import Cell, Wanted
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.experiment import CellGroup, Experiment
-from nalu_bench.runner import Machine, Request
+from nalu_bench.runner import Machine
 from nalu_bench.training.recipe import Recipe
 
 GROUPS = ("task", "model", "recipe", "budget", "device")
@@ -70,14 +70,6 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One cell to be run, with its role in the experiment."""
-
-    request: Request
-    role: str = "cell"
-
-
-@dataclass(frozen=True)
 class Plan:
     """What a command asks for.
 
@@ -90,17 +82,12 @@ class Plan:
         hydra: overrides meant for Hydra, such as the launcher.
     """
 
-    cells: list[Planned]
+    cells: list[Wanted]
     machine: Machine
     budget: str
     custom: bool
     committed: bool
     hydra: list[str]
-
-    @property
-    def requests(self) -> list[Request]:
-        """The cells without their roles."""
-        return [planned.request for planned in self.cells]
 
 
 def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
@@ -108,7 +95,7 @@ def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
     overrides, hydra_overrides = _split(arguments)
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs = [_configure(choice) for choice in choices]
-    cells = [Planned(_request(config)) for config in configs]
+    cells = [_wanted(config) for config in configs]
     return _plan(cells, configs[0], custom=True, hydra_overrides=hydra_overrides)
 
 
@@ -125,7 +112,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         for group in experiment.cells
         for choice in group.expand()
     ]
-    cells = [Planned(_request(config), group.role) for group, config in pairs]
+    cells = [_wanted(config, group.role) for group, config in pairs]
     custom = any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in given)
     return _plan(cells, pairs[0][1], custom, hydra_overrides)
 
@@ -189,7 +176,9 @@ def _single(overrides: Iterable[Override]) -> list[Pair]:
 def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
     axes = []
     for override in overrides:
-        texts = override.sweep_string_iterator() if override.is_sweep_override() else [override.get_value_element_as_str()]
+        texts = (
+            override.sweep_string_iterator() if override.is_sweep_override() else [override.get_value_element_as_str()]
+        )
         axes.append([f"{override.key_or_group}={text}" for text in texts])
     for choice in itertools.product(*axes):
         yield _pairs(choice)
@@ -265,7 +254,7 @@ def _conf_dirs() -> list[Path]:
     return [paths.conf_dir(), *([user] if user else [])]
 
 
-def _request(config: DictConfig) -> Request:
+def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
     """The cell and its seeds, checked."""
     try:
         task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
@@ -278,10 +267,10 @@ def _request(config: DictConfig) -> Request:
         raise UsageError(f"seeds must be at least 1, got {seeds}.")
     if first < 0:
         raise UsageError(f"first_seed must be at least 0, got {first}.")
-    return Request(cell, tuple(range(first, first + seeds)))
+    return Wanted(cell, tuple(range(first, first + seeds)), role)
 
 
-def _plan(cells: list[Planned], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
+def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
     workers = config.device.workers if config.device.workers is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise UsageError(f"device.workers must be at least 1, got {workers}.")

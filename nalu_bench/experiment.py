@@ -79,7 +79,9 @@ def load(name: str) -> Experiment:
     _check_keys(f"key of experiments/{name}.yaml", content, known)
     groups = content.pop("cells")
     for group in groups:
-        _check_keys(f"key of a cell group in experiments/{name}.yaml", group, [entry.name for entry in fields(CellGroup)])
+        _check_keys(
+            f"key of a cell group in experiments/{name}.yaml", group, [entry.name for entry in fields(CellGroup)]
+        )
     try:
         return Experiment(name, files[name].parent, cells=[CellGroup(**group) for group in groups], **content)
     except TypeError as error:
@@ -89,9 +91,7 @@ def load(name: str) -> Experiment:
 def _files() -> dict[str, Path]:
     user = paths.user_conf_dir()
     roots = [paths.experiments_dir(), *([user / "experiments"] if user else [])]
-    return {
-        path.relative_to(root).with_suffix("").as_posix(): path for root in roots for path in root.glob("*/*.yaml")
-    }
+    return {path.relative_to(root).with_suffix("").as_posix(): path for root in roots for path in root.glob("*/*.yaml")}
 
 
 def _check_keys(what: str, given: dict[str, Any], known: list[str]) -> None:

@@ -66,8 +66,7 @@ class Registry:
     def entries(self) -> dict[str, Entry]:
         """Name -> entry. Entry points cannot take the name of a class of this package."""
         plugins = {
-            point.name: Entry(point.module, point.attr, version=None)
-            for point in entry_points(group=self.package)
+            point.name: Entry(point.module, point.attr, version=None) for point in entry_points(group=self.package)
         }
         return plugins | dict(self._scan())
 

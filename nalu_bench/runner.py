@@ -1,4 +1,4 @@
-"""From requests to stored runs: skips what is done, trains what is missing, survives what fails."""
+"""From cells to stored runs: skips what is done, trains what is missing, survives what fails."""
 
 import contextlib
 import multiprocessing
@@ -16,19 +16,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nalu_bench.cell import Cell
+from nalu_bench.cell import Cell, Wanted
 from nalu_bench.errors import UsageError
 from nalu_bench.seeds import Block, blocks
-from nalu_bench.store import schema
+from nalu_bench.store import provenance, schema
 from nalu_bench.store.reader import Store
-
-
-@dataclass(frozen=True)
-class Request:
-    """A cell and the seeds that were asked for."""
-
-    cell: Cell
-    seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -54,19 +46,20 @@ class Job:
     block: Block
     machine: Machine
     root: Path
+    commit: str
 
 
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""
 
 
-def jobs(requests: Sequence[Request], store: Store, machine: Machine) -> list[Job]:
+def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
     """What is missing, block by block; cells of one model follow each other, so that they share its program."""
     missing = []
-    for request in requests:
-        if request.cell.skip() is None:
-            wanted = set(request.seeds) - store.finished_seeds(request.cell)
-            missing += [Job(request.cell, block, machine, store.root) for block in blocks(wanted)]
+    for want in wanted:
+        if want.cell.skip() is None:
+            seeds = set(want.seeds) - store.finished_seeds(want.cell)
+            missing += [Job(want.cell, block, machine, store.root, provenance.commit()) for block in blocks(seeds)]
     return sorted(missing, key=lambda job: job.cell.model.name)
 
 
@@ -114,9 +107,7 @@ def train(job: Job, progress: Progress) -> str | None:
     except KeyboardInterrupt:
         raise
     except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
-        path = writer.write_failure(
-            job.root, job.cell, job.block.name, list(job.block.wanted), traceback.format_exc()
-        )
+        path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), traceback.format_exc())
         return f"{label}: {type(error).__name__}: {error} (traceback in {path})"
     return None
 
@@ -148,7 +139,7 @@ def _train(job: Job, label: str, progress: Progress) -> None:
 
     threshold = job.cell.task.threshold("task", samples=100_000)
     result = train_block(job.cell, job.block, mode, path, report, threshold)
-    writer.write_part(job.root, job.cell, result, mode.describe())
+    writer.write_part(job.root, job.cell, result, mode.describe() | {"commit": job.commit})
     checkpoint.remove(path)
 
 

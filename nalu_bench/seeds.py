@@ -88,7 +88,7 @@ def parse_ranges(text: str) -> list[int]:
     >>> parse_ranges("0-2+5+7-8")
     [0, 1, 2, 5, 7, 8]
     """
-    seeds = []
+    seeds: list[int] = []
     for span in text.split("+"):
         first, _, last = span.partition("-")
         seeds += range(int(first), int(last or first) + 1)

@@ -10,21 +10,12 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.summary import Summary
-from nalu_bench.cell import Cell
+from nalu_bench.cell import Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
 POINTS = 500
 """Evaluations of one run that are kept in `results/`."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A cell of an experiment, its role and the seeds asked for."""
-
-    role: str
-    cell: Cell
-    seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class Collection:
             return None
         text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
         runs = pd.read_csv(folder / "runs.csv", dtype=text, keep_default_na=True)
-        runs = runs.fillna({column: "" for column in text})
+        runs = runs.fillna(dict.fromkeys(text, ""))
         for column in ("seed", "last_step", "diverged_at", "selected_step", "solved_at"):
             if column in runs:
                 runs[column] = runs[column].astype("Int64")
@@ -57,10 +48,10 @@ class Collection:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         return cls(runs, pd.read_parquet(folder / "curves.parquet"), manifest)
 
-    def keys(self) -> set[tuple[str, Any, str]]:
-        """(cell, seed, status) of every row."""
-        rows = self.runs[["cell", "seed", "status"]].astype(object).where(self.runs[["cell", "seed"]].notna().all(axis=1), None)
-        return {tuple(row) for row in rows.itertuples(index=False)}
+    def keys(self) -> set[tuple[str, str, str]]:
+        """(cell, seed, status) of every row, as text."""
+        columns = (self.runs[name].astype(str) for name in ("cell", "seed", "status"))
+        return set(zip(*columns, strict=True))
 
 
 def collect(
@@ -78,7 +69,7 @@ def collect(
     curve = pd.concat([frame for frame in curves if len(frame)] or curves[:1], ignore_index=True)
     if before is not None:
         runs, curve = _with_earlier(runs, curve, before, wanted)
-        parts = {name: entry for name, entry in before.manifest["parts"].items()} | parts
+        parts = before.manifest["parts"] | parts
     cells = {
         want.cell.digest: {
             "label": want.cell.label(), "role": want.role, "seeds": len(want.seeds),

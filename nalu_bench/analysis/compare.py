@@ -107,14 +107,10 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
     low, high = newcombe_interval(*counts)
     difference = successes / trials - printed_successes / printed_trials
     p_value = _newcombe_p_value(*counts)
-    return Comparison(
-        _verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, ""
-    )
+    return Comparison(_verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, "")
 
 
-def compare_medians(
-    samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float
-) -> Comparison:
+def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
     """Compare the median of our solved-at steps with a printed one whose samples are not known.
 
         d ± t s sqrt(1 + k/k0),   d = log(median / printed),   t = Student's 97.5 % quantile, k - 1 degrees
@@ -147,9 +143,7 @@ def compare_medians(
         note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
         return _without_verdict(Verdict.INCONCLUSIVE, note)
     if not 0 < printed_median < math.inf:
-        raise ValueError(
-            f"printed_median must be positive and finite, got {printed_median}: pass it in steps"
-        )
+        raise ValueError(f"printed_median must be positive and finite, got {printed_median}: pass it in steps")
     median = float(np.median(steps))
     difference = math.log(median / printed_median)
     floor = resolution / 2 / min(median, printed_median)
@@ -189,15 +183,11 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
     """
     errors = np.asarray(samples, dtype=np.float64)
     if errors.ndim != 1:
-        raise ValueError(
-            f"samples must have one dimension, got shape {errors.shape}: pass one value per seed"
-        )
+        raise ValueError(f"samples must have one dimension, got shape {errors.shape}: pass one value per seed")
     above, (printed_low, value, printed_high) = printed.strip().startswith(">"), _printed_range(printed)
     diverged = int(np.sum(~np.isfinite(errors)))
     errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
-    note = "reconstructed protocol" + (
-        f"; diverged seeds counted as infinite: {diverged}" if diverged else ""
-    )
+    note = "reconstructed protocol" + (f"; diverged seeds counted as infinite: {diverged}" if diverged else "")
     if errors.size < 2:
         return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
     median = float(np.median(errors))
@@ -207,9 +197,7 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
         note += "; wide range"
     low, high = low - printed_high, high - printed_low
     agrees = median > value if above else low <= 0 <= high
-    return Comparison(
-        Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note
-    )
+    return Comparison(Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note)
 
 
 def not_comparable(reason: str) -> Comparison:
@@ -265,13 +253,9 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
 def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:
     steps = np.asarray(samples, dtype=np.float64)
     if not np.all((steps > 0) & np.isfinite(steps)):
-        raise ValueError(
-            f"samples must be positive and finite, got {steps}: pass the steps of solved seeds only"
-        )
+        raise ValueError(f"samples must be positive and finite, got {steps}: pass the steps of solved seeds only")
     if not 0 < resolution < math.inf:
-        raise ValueError(
-            f"resolution must be positive, got {resolution}: pass the evaluation interval in steps"
-        )
+        raise ValueError(f"resolution must be positive, got {resolution}: pass the evaluation interval in steps")
     return steps
 
 
@@ -288,8 +272,6 @@ def _printed_range(printed: str) -> tuple[float, float, float]:
         value = Decimal("nan")
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):  # text, "nan" or "inf"
-        raise ValueError(
-            f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed"
-        )
+        raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
     half = Decimal(0) if text.startswith(">") else Decimal((0, (5,), exponent - 1))
     return float(value - half), float(value), float(value + half)

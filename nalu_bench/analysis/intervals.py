@@ -63,9 +63,7 @@ def newcombe_interval(
     return newcombe_limits(successes, trials, successes0, trials0, _two_sided_z(confidence))
 
 
-def newcombe_limits(
-    successes: int, trials: int, successes0: int, trials0: int, z: float
-) -> tuple[float, float]:
+def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, z: float) -> tuple[float, float]:
     """`newcombe_interval` by a normal quantile z > 0: confidences too near 1 for a float still have a z."""
     low, high = _wilson_limits(successes, trials, z)
     low0, high0 = _wilson_limits(successes0, trials0, z)
@@ -101,9 +99,7 @@ def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[f
     return gamma_profile_limits(x, _two_sided_z(confidence))
 
 
-def beta_mean_interval(
-    samples: ArrayLike, upper: float = 0.5, confidence: float = 0.95
-) -> tuple[float, float, float]:
+def beta_mean_interval(samples: ArrayLike, upper: float = 0.5, confidence: float = 0.95) -> tuple[float, float, float]:
     """Profile-likelihood interval for the mean of samples whose ratio to `upper` is beta distributed.
 
         {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of likelihood.py,
@@ -135,9 +131,7 @@ def beta_mean_interval(
     return upper * mean, upper * low, upper * high
 
 
-def median_interval(
-    samples: ArrayLike, confidence: float = 0.95, resamples: int = 2000
-) -> tuple[float, float, float]:
+def median_interval(samples: ArrayLike, confidence: float = 0.95, resamples: int = 2000) -> tuple[float, float, float]:
     """Percentile bootstrap interval for the median.
 
         quantiles (1 ± confidence)/2 of median(x*),   x* = n draws with replacement from x

@@ -83,9 +83,7 @@ def _root_outwards(function: Callable[[float], float], start: float, step: float
     return float(brentq(function, start, end, xtol=abs(step) * 1e-10))
 
 
-def _profile_limits(
-    profile: Callable[[float], float], peak: float, step: float, drop: float
-) -> tuple[float, float]:
+def _profile_limits(profile: Callable[[float], float], peak: float, step: float, drop: float) -> tuple[float, float]:
     """Where the profile has fallen by `drop` on either side of its peak."""
     floor = profile(peak) - drop
     low, high = (_root_outwards(lambda t: floor - profile(t), peak, side * step) for side in (-1, 1))

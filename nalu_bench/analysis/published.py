@@ -18,7 +18,11 @@ OPERATIONS = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
     "(x1+x2)*(x1+x2+x3+x4)": "mul",
 }  # fmt: skip
-SPLITS = {"Interpolation": "validation", "Extrapolation": "extrapolation", "train U[1,2] / test U[2,6]": "extrapolation"}
+SPLITS = {
+    "Interpolation": "validation",
+    "Extrapolation": "extrapolation",
+    "train U[1,2] / test U[2,6]": "extrapolation",
+}
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",

@@ -4,8 +4,9 @@ What was measured (runs.csv, curves.parquet, manifest.json) is written first; ev
 alone, so that a fresh clone makes it again to the byte.
 """
 
+import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from typing import Any
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.collect import Collection, Wanted, collect
+from nalu_bench.analysis.collect import Collection, collect
 from nalu_bench.analysis.compare import not_comparable
 from nalu_bench.analysis.published import read
 from nalu_bench.analysis.summary import Row, Summary, compared
 from nalu_bench.analysis.tables import Table
+from nalu_bench.cell import Wanted
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.experiment import Experiment
 from nalu_bench.store.reader import Store
@@ -143,7 +145,7 @@ def _write_figure(folder: Path, figure: Any) -> None:
 
     formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
     for suffix, metadata in formats.items():
-        save: Callable[[Path], object] = lambda path, s=suffix, m=metadata: figure.savefig(path, format=s, metadata=m)  # noqa: E731
+        save = functools.partial(figure.savefig, format=suffix, metadata=metadata)
         write_atomically(folder / f"figure.{suffix}", save)
     plt.close(figure)
 

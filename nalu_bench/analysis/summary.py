@@ -1,7 +1,7 @@
 """What every kind of report offers: facts of runs, rows beside the printed numbers, tables and a figure."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,7 @@ def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
 
     Rows without a printed number get no verdict; printed numbers without a row of ours are kept, `not comparable`.
     """
-    printed = {tuple(row[key] for key in KEYS): row for row in published.to_dict("records")}
+    printed = {tuple(row[key] for key in KEYS): row for row in records(published)}
     matched = [printed.pop(tuple(row.keys[key] for key in KEYS), None) for row in rows]
     verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
     settled = iter(settle([verdict for verdict in verdicts if verdict]))
@@ -97,6 +97,17 @@ def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
         for match in printed.values()
     ]
     return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def grouped(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    """The groups of a frame in order of appearance, each with the text of its keys."""
+    for keys, group in frame.groupby(list(columns), sort=False):
+        yield tuple(str(key) for key in keys), group
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _line(row: Row, match: dict[str, str] | None, verdict: Comparison | None) -> dict[str, Any]:

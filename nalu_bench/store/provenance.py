@@ -11,10 +11,9 @@ from nalu_bench import __version__, paths
 
 
 def provenance() -> dict[str, str]:
-    """Versions, processor, commit and time."""
+    """Versions, processor and time."""
     return {
         "nalu_bench": __version__,
-        "commit": commit(),
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "processor": processor(),
@@ -33,7 +32,9 @@ def commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
     head = git("rev-parse", "--short=12", "HEAD")
-    return (head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")) or "unknown"
+    return (
+        head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")
+    ) or "unknown"
 
 
 @functools.cache

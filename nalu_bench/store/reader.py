@@ -89,9 +89,7 @@ class Store:
     def _frame(self, cell: Cell, file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
         import pandas as pd
 
-        frames = [
-            pd.read_parquet(part / file).assign(**(facts(part) if facts else {})) for part in self.parts(cell)
-        ]
+        frames = [pd.read_parquet(part / file).assign(**(facts(part) if facts else {})) for part in self.parts(cell)]
         if not frames:
             return pd.DataFrame(columns=order)
         return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)

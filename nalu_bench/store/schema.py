@@ -1,14 +1,14 @@
 """What lies where in the run store.
 
-    <root>/<task>/<model>/<digest>/
-        cell.json                  the identity that the digest is the hash of
-        parts/<seeds>/             written once, never changed
-            runs.parquet           one row a seed
-            curves.parquet         one row a seed and evaluation
-            weights.parquet        effective matrices at the selected step
-            manifest.json          device, versions, commit, time
-        failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
-        checkpoints/<block>.pt     a block in the middle of its training
+<root>/<task>/<model>/<digest>/
+    cell.json                  the identity that the digest is the hash of
+    parts/<seeds>/             written once, never changed
+        runs.parquet           one row a seed
+        curves.parquet         one row a seed and evaluation
+        weights.parquet        effective matrices at the selected step
+        manifest.json          device, versions, commit, time
+    failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
+    checkpoints/<block>.pt     a block in the middle of its training
 """
 
 import os

@@ -14,8 +14,15 @@ from nalu_bench.store.provenance import provenance
 from nalu_bench.store.schema import Status
 
 
-def write_part(root: Path, cell: Cell, result: BlockResult, mode: dict[str, str]) -> None:
-    """Store the runs of a finished block; does nothing if they are there already."""
+def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
+    """Store the runs of a finished block; does nothing if they are there already.
+
+    Args:
+        root: the run store.
+        cell: what was trained.
+        result: its runs.
+        made_by: device, mode, torch and commit, for the part's manifest.
+    """
     folder = root / cell.folder
     identity = json.dumps(cell.identity(), indent=1, sort_keys=True)
     if not (folder / schema.CELL).exists():
@@ -25,7 +32,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, mode: dict[str, str]
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
         curve_rows(result).to_parquet(part / schema.CURVES, index=False, compression="zstd")
         weight_rows(result).to_parquet(part / schema.WEIGHTS, index=False)
-        manifest = mode | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
+        manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
     schema.write_folder_once(schema.parts_dir(folder) / result.block.name, fill)

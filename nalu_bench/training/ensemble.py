@@ -107,9 +107,7 @@ class Program:
             for name, initialise in self.network.initialisers().items()
         }
         parameters = {name: value.to(device) for name, value in parameters.items()}
-        moments = {
-            name: (torch.zeros_like(value), torch.zeros_like(value)) for name, value in parameters.items()
-        }
+        moments = {name: (torch.zeros_like(value), torch.zeros_like(value)) for name, value in parameters.items()}
         count = len(seeds)
         return State(
             parameters=parameters,
@@ -151,9 +149,7 @@ class Program:
             loss=torch.where(alive, loss, torch.nan),
         )
 
-    def _evaluate(
-        self, parameters: Tensors, u: Tensor, seed_parameters: Tensors, split_parameters: Tensors
-    ) -> Tensors:
+    def _evaluate(self, parameters: Tensors, u: Tensor, seed_parameters: Tensors, split_parameters: Tensors) -> Tensors:
         """Errors (S,) on one split, whose uniform numbers u (I, B) all seeds share."""
 
         def errors_of(parameters: Tensors, constants: Tensors) -> Tensors:

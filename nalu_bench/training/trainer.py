@@ -161,9 +161,7 @@ class _Loop:
         """Errors on every evaluated split, entered into the log; the best parameters are kept."""
         values: Tensors = {}
         for split, u in self.inputs.items():
-            errors = self.program.evaluate(
-                self.state.parameters, u, self.seed_parameters, self.split_parameters[split]
-            )
+            errors = self.program.evaluate(self.state.parameters, u, self.seed_parameters, self.split_parameters[split])
             for name, error in errors.items():
                 values[f"{split}_{name}"] = torch.where(self.state.alive, error, torch.nan)
         values["sparsity_error"] = torch.where(
@@ -202,9 +200,7 @@ class _Loop:
         return BlockResult(
             block=block,
             steps=np.array(self.log.steps, np.int64),
-            columns={
-                name: torch.stack(column).numpy()[:, lanes] for name, column in self.log.columns.items()
-            },
+            columns={name: torch.stack(column).numpy()[:, lanes] for name, column in self.log.columns.items()},
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
             weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},

@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis import style
 from nalu_bench.analysis.compare import Comparison, compare_single
 from nalu_bench.analysis.intervals import median_interval
-from nalu_bench.analysis.summary import Row, Summary
+from nalu_bench.analysis.summary import Row, Summary, grouped, records
 from nalu_bench.analysis.tables import Table, interval, score
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -39,7 +39,7 @@ class Scores(Summary):
 
     def rows(self, runs: pd.DataFrame) -> list[Row]:
         base = runs[runs["role"] == "baseline"]
-        groups = runs[runs["role"] == "cell"].groupby(["task", "setting", "operation", "model"], sort=False)
+        groups = grouped(runs[runs["role"] == "cell"], ["task", "setting", "operation", "model"])
         return [
             row
             for keys, group in groups
@@ -51,7 +51,7 @@ class Scores(Summary):
         task, setting, operation, model = keys
         where = {"task": task, "setting": setting, "operation": operation, "split": split, "model": model}
         scores = scored["score"].to_numpy()
-        best = scored.loc[scored["score"].idxmin()]
+        best = scored.iloc[int(scores.argmin())]
         count, trained = len(scored), int(scored["steps"].iloc[0])
         compare = partial(_compare, scores)
         note = f"best seed {best['seed']:.0f}" if np.isfinite(best["score"]) else "no seed has a finite error"
@@ -75,14 +75,14 @@ class Scores(Summary):
         }
         rows = [
             [style.OPERATION_LABELS[operation] if not number else "", name, *(show(group, model) for model in models)]
-            for operation, group in table.groupby("operation", sort=False)
+            for (operation,), group in grouped(table, ["operation"])
             for number, (name, show) in enumerate(lines.items())
         ]
         header = ["", f"{split}, %", *(style.label(model) for model in models)]
         return Table(f"{split}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
     def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """Median and middle 95 % of the seeds' scores, the printed number hollow. Linear below 1 %, then logarithmic."""
+        """Median and middle 95 % of the seeds' scores, printed numbers hollow. Linear below 1 %, then logarithmic."""
         operations = list(table["operation"].unique())
         figure, axes = style.new_figure(7.2, 4.2, rows=2, columns=len(operations), sharey=True, sharex=True)
         base = runs[runs["role"] == "baseline"]
@@ -98,7 +98,9 @@ class Scores(Summary):
                 if line == 0:
                     axis.set_title(style.OPERATION_LABELS[operation])
                 group = runs[(runs["role"] == "cell") & (runs["operation"] == operation)]
-                printed = table[(table["operation"] == operation) & (table["split"] == split) & (table["metric"] == "score")]
+                printed = table[
+                    (table["operation"] == operation) & (table["split"] == split) & (table["metric"] == "score")
+                ]
                 drawn += _draw(axis, group, base, split, printed)
         entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         entries["printed"] = entries.pop("printed", None)  # last
@@ -106,20 +108,18 @@ class Scores(Summary):
         return figure, pd.DataFrame(drawn)
 
 
-def _draw(
-    axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame
-) -> list[dict[str, Any]]:
+def _draw(axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame) -> list[dict[str, Any]]:
     drawn = []
     printed = table.set_index("model")["printed"].to_dict()
-    for place, (model, group) in enumerate(runs.groupby("model", sort=False)):
+    for place, ((model,), group) in enumerate(grouped(runs, ["model"])):
         scores = _scores(group, base, split)["score"].to_numpy()
         low, high = np.quantile(scores, [0.025, 0.975], method="nearest")
         median = np.median(scores)
-        look = style.drawing(str(model))
+        look = style.drawing(model)
         axis.plot([place] * 2, np.minimum([low, high], HIGHEST), color=look["color"], linewidth=2.5, alpha=0.5)
         axis.plot(
             [place], [min(median, HIGHEST)], color=look["color"], marker=look["marker"], linestyle="", markersize=5.5,
-            label=style.label(str(model)),
+            label=style.label(model),
         )  # fmt: skip
         text = str(printed.get(model, ""))
         line = {"split": split, "operation": group["operation"].iloc[0], "model": model}
@@ -158,7 +158,7 @@ def _compare(scores: np.ndarray, printed: dict[str, str]) -> Comparison:
 
 
 def _cell(metric: str, show: Any, table: pd.DataFrame, model: str) -> str:
-    lines = table[(table["model"] == model) & (table["metric"] == metric)].to_dict("records")
+    lines = records(table[(table["model"] == model) & (table["metric"] == metric)])
     return str(show(lines[0])) if lines else "–"
 
 

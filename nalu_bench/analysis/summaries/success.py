@@ -17,7 +17,7 @@ from nalu_bench.analysis.intervals import (
     wilson_interval,
 )
 from nalu_bench.analysis.success import solved_facts
-from nalu_bench.analysis.summary import Row, Summary
+from nalu_bench.analysis.summary import Row, Summary, grouped, records
 from nalu_bench.analysis.tables import Format, Table, interval, percent, scientific, steps
 from nalu_bench.cell import Cell
 from nalu_bench.registry import register
@@ -56,7 +56,7 @@ class Success(Summary):
         return {"criterion": criterion, "threshold": cell.task.threshold(criterion)}
 
     def rows(self, runs: pd.DataFrame) -> list[Row]:
-        groups = runs.groupby(["task", "setting", "operation", "model"], sort=False)
+        groups = grouped(runs, ["task", "setting", "operation", "model"])
         return [row for keys, group in groups for row in self._rows(keys, group)]
 
     def _rows(self, keys: tuple[str, ...], runs: pd.DataFrame) -> list[Row]:
@@ -104,12 +104,12 @@ class Success(Summary):
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         rows = []
-        for model, group in table.groupby("model", sort=False):
-            cells = {line["metric"]: line for line in group.to_dict("records")}
+        for (model,), group in grouped(table, ["model"]):
+            cells = {line["metric"]: line for line in records(group)}
             seeds = max(line["n_seeds"] for line in cells.values())
-            ours = [interval(*(cells[m][key] for key in ("ours", "ours_low", "ours_high")), METRICS[m][1]) for m in METRICS]
+            ours = [_ours(cells[metric], form) for metric, (_, form) in METRICS.items()]
             rows += [
-                [style.label(str(model)), f"ours ({seeds} seeds)", *ours],
+                [style.label(model), f"ours ({seeds} seeds)", *ours],
                 ["", "printed", *(_printed(cells[metric], METRICS[metric][1]) for metric in METRICS)],
                 ["", "verdict", *(cells[metric]["verdict"] or "–" for metric in METRICS)],
             ]
@@ -122,11 +122,11 @@ class Success(Summary):
         axis = axes[0][0]
         drawn = []
         last = int(runs["steps"].max())
-        for model, group in runs.groupby("model", sort=False):
+        for (model,), group in grouped(runs, ["model"]):
             share = _share_solved(group, last, int(group["log_every"].iloc[0]))
-            look = style.drawing(str(model))
+            look = style.drawing(model)
             line = {"color": look["color"], "linestyle": look["linestyle"]}
-            axis.plot(share["step"], share["share"], label=style.label(str(model)), **line)
+            axis.plot(share["step"], share["share"], label=style.label(model), **line)
             axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
             drawn.append(share.assign(series="ours", model=model))
             printed = table[table["model"] == model].set_index("metric")["printed"].to_dict()
@@ -135,10 +135,16 @@ class Success(Summary):
                 median = float(printed["solved_at_median"] or "nan")
                 axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
                 axis.plot([last], [rate], color=look["color"], marker=look["marker"], clip_on=False, fillstyle="none")
-                drawn.append(pd.DataFrame({"series": "printed", "model": model, "step": [median, last], "share": [rate / 2, rate]}))
+                drawn.append(
+                    pd.DataFrame(
+                        {"series": "printed", "model": model, "step": [median, last], "share": [rate / 2, rate]}
+                    )
+                )
         axis.set(xlabel="Training step", ylabel="Share of seeds solved", ylim=(0, 1), xlim=(0, last))
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axis.set_title("Lines: ours, 95 % Wilson band.  Hollow: printed rate.  ×: printed median", fontsize=8, loc="left")
+        axis.set_title(
+            "Lines: ours, 95 % Wilson band.  Hollow: printed rate.  ×: printed median", fontsize=8, loc="left"
+        )
         axis.locator_params(axis="x", nbins=5)
         axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
         return figure, pd.concat(drawn, ignore_index=True)[["series", "model", "step", "share", "low", "high"]]
@@ -170,6 +176,10 @@ def _share_solved(runs: pd.DataFrame, last: int, every: int) -> pd.DataFrame:
     bounds = [wilson_interval(int(count), len(runs)) for count in counts]
     low, high = np.array(bounds).T
     return pd.DataFrame({"step": grid, "share": counts / len(runs), "low": low, "high": high})
+
+
+def _ours(line: dict[str, Any], form: Format) -> str:
+    return interval(line["ours"], line["ours_low"], line["ours_high"], form)
 
 
 def _printed(line: dict[str, Any], form: Format) -> str:

@@ -1,0 +1,43 @@
+# Every verb sets up what it needs: a virtual environment in .venv with the pinned dependencies of constraints.txt.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce-table1 test lint types check list clean
+
+help: ## show this list
+	@grep -hE '^[a-zA-Z0-9%_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]*):.*## (.*)$$/  \1 | \2/' | column -t -s '|'
+
+setup: $(READY) ## create the virtual environment
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+reproduce-table1: $(READY) ## Table 1 of Trask et al. 2018, in minutes (BUDGET=paper for the full scale)
+	$(BIN)/nalu-bench run experiment=trask2018/table1 budget=$(or $(BUDGET),short)
+	$(BIN)/nalu-bench report trask2018/table1 budget=$(or $(BUDGET),short)
+
+reproduce-%: $(READY) ## any experiment: reproduce-madsen2020-table1 (BUDGET=short or paper)
+	$(BIN)/nalu-bench run experiment=$(subst -,/,$*) budget=$(or $(BUDGET),short)
+	$(BIN)/nalu-bench report $(subst -,/,$*) budget=$(or $(BUDGET),short)
+
+test: $(READY) ## run all tests
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: $(READY) ## check the style
+	$(BIN)/ruff check .
+
+types: $(READY) ## check the types
+	$(BIN)/mypy
+
+check: test lint types ## test, lint and types
+
+list: $(READY) ## show tasks, models, recipes, budgets, experiments
+	$(BIN)/nalu-bench list
+
+clean: ## remove the environment and caches; keeps runs/ and results/
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

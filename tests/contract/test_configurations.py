@@ -1,0 +1,75 @@
+"""Every YAML file under conf/ and experiments/ composes, names itself, and runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nalu_bench import config, experiment, paths, registry
+from nalu_bench.analysis.published import read
+from nalu_bench.cli import main
+
+
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g in config.GROUPS for n in config.group_names(g)])
+def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str, name: str) -> None:
+    assert config._configure([(group, name)])[group].name == name
+
+
+@pytest.mark.parametrize("name", config.group_names("task"))
+def test_every_task_gives_examples_of_its_size(name: str) -> None:
+    task = config.plan_cells([f"task={name}"], multirun=False).cells[0].cell.task
+    drawn = task.seed_parameters(np.random.default_rng(0))
+    seed_parameters = {key: torch.from_numpy(value) for key, value in drawn.items()}
+    for split in ("train", *task.evaluated):
+        split_parameters = {key: torch.from_numpy(value) for key, value in task.split_parameters(split).items()}
+        x, t = task.sample(torch.rand(task.input_size, 7), seed_parameters, split_parameters)
+        assert x.shape == (7, task.input_size)
+        assert t.shape == (7, task.output_size)
+    assert task.inputs
+    assert registry.tasks.version(task.kind) >= 1
+
+
+@pytest.mark.parametrize("name", config.group_names("model"))
+def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", "task=ten_parameter", f"model={name}", "budget=smoke", "device.workers=1"]) == 0
+    assert len(list(tmp_path.glob("runs/ten_parameter/*/*/parts/0-1/runs.parquet"))) == 1
+
+
+def test_relu_models_have_a_linear_second_layer() -> None:
+    for name in ("relu", "relu6"):
+        model = config.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
+        assert model.units() == [name, "linear"]
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_every_experiment_runs_and_reports_at_the_smoke_budget(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", f"experiment={name}", "budget=smoke", "device.workers=1"]) == 0
+    assert main(["run", f"experiment={name}", "budget=smoke"]) == 0
+    assert "nothing to train" in capsys.readouterr().out
+    assert main(["report", name, "budget=smoke"]) == 0
+    folder = tmp_path / "results" / "local" / name
+    made = {path.name for path in folder.iterdir()}
+    measured = {"manifest.json", "runs.csv", "curves.parquet"}
+    assert made == measured | {"table.md", "table.tex", "table.csv", "figure.png", "figure.pdf", "figure.csv"}
+
+
+@pytest.mark.parametrize("name", experiment.names())
+def test_every_experiment_has_budgets_printed_numbers_and_a_readme(name: str) -> None:
+    chosen = experiment.load(name)
+    assert {"paper", "short", "smoke"} <= set(chosen.budgets)
+    assert len(read(chosen.published))
+    readme = (chosen.folder / "README.md").read_text(encoding="utf-8")
+    assert "## Deviations and choices" in readme
+    plan = config.plan_experiment(chosen, ["budget=paper"])
+    keys = {(want.cell.task.name, want.cell.model.name) for want in plan.cells}
+    assert set(zip(read(chosen.published)["task"], read(chosen.published)["model"], strict=True)) <= keys
+
+
+def test_shipped_folders_exist() -> None:
+    assert (paths.conf_dir() / "config.yaml").exists()
+    assert experiment.names()

@@ -1,0 +1,111 @@
+"""Composition of configurations, and the errors a user meets."""
+
+import pytest
+
+from nalu_bench import config, experiment
+from nalu_bench.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["task=arithmetik"], "did you mean 'arithmetic'"),
+        (["model=nmuu"], "did you mean 'nmu'"),
+        (["recipe=madsen"], "did you mean 'madsen2020'"),
+        (["budget=papr"], "did you mean 'paper'"),
+        (["device=gpu"], "Known: cpu, cuda"),
+        (["task.operation=mull"], "did you mean 'mul'"),
+        (["recipe.optimizer=adma"], "did you mean 'adam'"),
+        (["+typo=1"], "unknown key 'typo'"),
+        (["++typo=1"], "unknown key 'typo'"),
+        (["model.hiden_size=3"], "did you mean 'model.hidden_size'"),
+        (["+model.hiden_size=3"], "did you mean 'model.hidden_size'"),
+        (["seeds=0"], "seeds must be at least 1, got 0"),
+        (["seeds=-1"], "seeds must be at least 1, got -1"),
+        (["seeds=abc"], "seeds: Value 'abc'"),
+        (["first_seed=-1"], "first_seed must be at least 0, got -1"),
+        (["device.workers=0"], "device.workers must be at least 1, got 0"),
+        (["task.subset_ratio=0.9"], "need 135 inputs, got task.features=100"),
+        (["task.subset_ratio=0.001"], "a subset must hold at least 1 input"),
+        (["task.overlap_ratio=1.5"], "task.overlap_ratio must lie between 0 and 1, got 1.5"),
+        (["task.interpolation=[2,1]"], "task.interpolation must have low < high in every interval, got [2,1]"),
+        (["task.extrapolation=[2,2]"], "task.extrapolation must have low < high in every interval, got [2,2]"),
+        (["task.interpolation=3"], "must be [low,high]"),
+        (["recipe.steps=1500"], "steps must be a multiple of log_every (1000), got 1500"),
+        (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
+        (["task.operation=mul,add"], "add -m to sweep"),
+        (["model.layers=[]"], "model.layers must name 2 units, got 0"),
+        (["nonsense"], "must look like key=value, got 'nonsense'"),
+        (["task.operation=["], "cannot read the overrides"),
+    ],
+)
+def test_a_wrong_request_says_what_must_hold_and_what_was_given(arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        config.plan_cells(arguments, multirun=False)
+    assert message in str(caught.value)
+
+
+def test_a_sweep_has_a_cell_for_every_combination() -> None:
+    plan = config.plan_cells(["task.operation=mul,add", "model=nmu,nac,nalu", "seeds=3"], multirun=True)
+    found = [(want.cell.task.setting()["operation"], want.cell.model.name, len(want.seeds)) for want in plan.cells]
+    assert found == [(op, model, 3) for op in ("mul", "add") for model in ("nmu", "nac", "nalu")]
+
+
+def test_two_intervals_can_be_given_on_the_command_line() -> None:
+    plan = config.plan_cells(["task.extrapolation=[[-6,-2],[2,6]]"], multirun=False)
+    assert plan.cells[0].cell.task.split_parameters("extrapolation")["intervals"].tolist() == [[-6, -2], [2, 6]]
+
+
+def test_budget_seeds_and_machine_are_no_part_of_the_identity() -> None:
+    first = config.plan_cells(["budget=short", "seeds=3", "device.workers=1", "compile=false"], multirun=False)
+    second = config.plan_cells(
+        ["budget=paper", "budget.steps=50_000", "budget.ramp_scale=0.01", "first_seed=7"], multirun=False
+    )
+    assert first.cells[0].cell.digest == second.cells[0].cell.digest
+
+
+def test_every_changed_value_changes_the_address() -> None:
+    changes = [
+        "task.operation=add",
+        "model=nalu",
+        "recipe.learning_rate=0.01",
+        "model.hidden_size=3",
+        "recipe.steps=1000",
+    ]
+    digests = [
+        config.plan_cells([*change], multirun=False).cells[0].cell.digest for change in ([], *[[c] for c in changes])
+    ]
+    assert len(set(digests)) == len(digests)
+
+
+def test_an_experiment_takes_further_overrides_and_is_then_custom() -> None:
+    table1 = experiment.load("madsen2020/table1")
+    plain = config.plan_experiment(table1, ["budget=smoke", "device.workers=1"])
+    custom = config.plan_experiment(table1, ["budget=smoke", "recipe.learning_rate=0.01", "seeds=1"])
+    assert not plain.custom
+    assert custom.custom
+    assert {len(want.seeds) for want in custom.cells} == {1}
+    assert {want.cell.recipe.learning_rate for want in custom.cells} == {0.01}
+
+
+def test_a_wrong_experiment_name_lists_the_right_ones() -> None:
+    with pytest.raises(UsageError, match=r"did you mean 'madsen2020/table1'\? Known: .*trask2018/table1"):
+        experiment.load("madsen2020/tabel1")
+
+
+def test_a_budget_the_experiment_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown budget of madsen2020/table1 'long'"):
+        config.plan_experiment(experiment.load("madsen2020/table1"), ["budget=long"])
+
+
+def test_a_users_folder_adds_names_and_cannot_shadow(tmp_path, monkeypatch) -> None:  # noqa: ANN001
+    (tmp_path / "model").mkdir()
+    text = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
+    text += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
+    for name in ("mine", "nmu"):
+        (tmp_path / "model" / f"{name}.yaml").write_text(text.format(name))
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    config._composed.cache_clear()
+    sizes = [config.plan_cells([f"model={n}"], False).cells[0].cell.model.hidden_size for n in ("mine", "nmu")]
+    config._composed.cache_clear()
+    assert sizes == [5, 2]

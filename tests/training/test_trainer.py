@@ -1,0 +1,460 @@
+"""The training of a block against a plain loop, and what a seed's bits may not depend on."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nalu_bench.cell import Cell
+from nalu_bench.models.model import Penalty
+from nalu_bench.runner import has_compiler
+from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
+from nalu_bench.tasks.task import Task
+from nalu_bench.training import ensemble, streams, trainer
+from nalu_bench.training.checkpoint import CheckpointWarning
+from nalu_bench.training.trainer import Mode, _Loop, train_block
+
+MakeCell = Callable[..., Cell]
+MakeTask = Callable[..., Task]
+
+EAGER = Mode("cpu", compiled=False)
+COMPILED = Mode("cpu", compiled=True)
+ALL = Block(0, tuple(range(WIDTH)))
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+compiled = pytest.mark.compiled
+needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C++ compiler")
+
+
+def silent(step: int, solved: int) -> None:
+    pass
+
+
+def train(cell: Cell, path: Path, block: Block = ALL, report: Callable[[int, int], None] = silent) -> BlockResult:
+    return train_block(cell, block, EAGER, path / "block.pt", report)
+
+
+def same(one: BlockResult, other: BlockResult, lanes: list[int] | None = None) -> bool:
+    """Whether two results hold the same bits; with `lanes`, those of `other`."""
+    chosen: Any = slice(None) if lanes is None else lanes
+    pairs = [(one.steps, other.steps)]
+    pairs += [(one.columns[name], other.columns[name][:, chosen]) for name in other.columns]
+    pairs += [(one.weights[name], other.weights[name][chosen]) for name in other.weights]
+    pairs += [(one.selected_step, other.selected_step[chosen]), (one.diverged_at, other.diverged_at[chosen])]
+    return all(a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs)
+
+
+def sparsity(name: str, W: Tensor) -> Tensor:
+    """The penalty of a layer as the authors write it: the first layer is a NAU, the second an NMU."""
+    complement = 1 - W.abs() if name == "layers.0.W" else 1 - W
+    return torch.min(W.abs(), complement.abs()).mean()
+
+
+class PlainTraining:
+    """One seed of a NAU-NMU or an unpenalised network, trained the usual way: no stacking, torch's optimiser."""
+
+    def __init__(self, cell: Cell, seed: int) -> None:
+        self.cell, self.seed = cell, seed
+        self.network = cell.model.build(cell.task)
+        for name, parameter in self.network.named_parameters():
+            generator = torch.Generator().manual_seed(streams.digest64("init", seed, name))
+            self.network.initialisers()[name](parameter.data, generator)
+        recipe = cell.recipe
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), recipe.learning_rate, (recipe.beta1, recipe.beta2), recipe.epsilon
+        )
+        drawn = cell.task.seed_parameters(streams.numpy_generator("task", seed))
+        self.constants = {name: torch.from_numpy(array) for name, array in drawn.items()}
+        self.losses: list[float] = []
+
+    def loss(self, step: int) -> Tensor:
+        task, batch = self.cell.task, self.cell.recipe.batch_size
+        key = torch.tensor(streams.stream_key("data", self.seed))
+        u = streams.uniforms(key, torch.tensor(step), task.input_size * batch).view(task.input_size, batch)
+        split = {name: torch.from_numpy(array) for name, array in task.split_parameters("train").items()}
+        x, t = task.sample(u, self.constants, split)
+        loss = torch.nn.functional.mse_loss(self.network(x), t)
+        if "nmu" in self.cell.model.units():
+            penalty = self.cell.model.penalties["sparsity"]
+            factor = penalty.weight * min(max((step - 1 - penalty.start) / (penalty.end - penalty.start), 0), 1)
+            loss = loss + factor * sum(sparsity(name, W) for name, W in self.network.named_parameters())
+        return loss
+
+    def train(self, steps: int) -> "PlainTraining":
+        for step in range(1, steps + 1):
+            self.optimizer.zero_grad()
+            loss = self.loss(step)
+            loss.backward()
+            self.optimizer.step()
+            self.losses.append(loss.item())
+            if "nmu" in self.cell.model.units():
+                self.network.layers[0].W.data.clamp_(-1, 1)
+                self.network.layers[1].W.data.clamp_(0, 1)
+        return self
+
+
+@pytest.mark.parametrize("layers", ["nau nmu", "nalu nalu", "relu linear"])
+@pytest.mark.parametrize("seed", [3, 31])
+def test_a_block_trains_every_seed_like_a_plain_loop_over_one_network(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, layers: str, seed: int
+) -> None:
+    cell = make_cell(
+        layers, make_task(features=8), Penalty(5.0, 5, 25), learning_rate=0.03, steps=30, log_every=10, selection="last"
+    )
+    result = train(cell, tmp_path, blocks([seed])[0])
+    plain = PlainTraining(cell, seed).train(30)
+    assert result.selected_step.tolist() == [30]
+    np.testing.assert_allclose(result.columns["train_loss"][1:, 0], plain.losses[9::10], rtol=2e-5)
+    for name, W in plain.network.weights().items():
+        torch.testing.assert_close(torch.from_numpy(result.weights[name][0]), W.detach(), rtol=2e-5, atol=1e-6)
+
+
+def test_the_clamp_and_the_penalty_take_part_in_that_comparison(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    cell = make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 25), learning_rate=0.03, steps=30, log_every=10)
+    weights = train(replace(cell, recipe=replace(cell.recipe, selection="last")), tmp_path).weights
+    assert any((W == 1).any() for W in weights.values())
+    plain = PlainTraining(replace(cell, model=replace(cell.model, penalties={"sparsity": Penalty(0.0, 5, 25)})), 3)
+    plain.train(30)
+    assert any(not np.allclose(weights[name][3], W.detach(), atol=1e-3) for name, W in plain.network.weights().items())
+
+
+def test_losses_and_gradients_are_not_mixed_across_seeds(make_cell: MakeCell, make_task: MakeTask) -> None:
+    cell = make_cell("nau nmu", make_task(features=8), Penalty(5.0, -10, 10), log_every=1)
+    loop = _Loop(cell, ALL, EAGER)
+    loop.advance()
+    assert len(loop.state.loss.unique()) == WIDTH
+    for lane in (0, 11, 24):
+        plain = PlainTraining(cell, lane)
+        loss = plain.loss(1)
+        loss.backward()
+        torch.testing.assert_close(loop.state.loss[lane], loss.detach())
+        for name, parameter in plain.network.named_parameters():
+            mean, square = loop.state.moments[f"network.{name}"]
+            gradient = parameter.grad
+            torch.testing.assert_close(mean[lane], 0.1 * gradient, rtol=1e-4, atol=1e-6)
+            torch.testing.assert_close(square[lane], 0.001 * gradient**2, rtol=1e-4, atol=1e-6)
+
+
+def test_a_seed_asked_for_alone_has_the_bits_it_has_among_others(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell()
+    together = train(cell, tmp_path)
+    assert same(train(cell, tmp_path, Block(0, (3,))), together, [3])
+    assert same(train(cell, tmp_path, Block(0, (1, 24))), together, [1, 24])
+
+
+def lane_bits(loop: _Loop, lane: int) -> list[bytes]:
+    """All that a loop knows of one lane."""
+    state, selected = loop.state, loop.selected
+    tensors = [*state.parameters.values(), *(one for pair in state.moments.values() for one in pair)]
+    tensors += [state.alive, state.diverged_at, state.loss, selected.error, selected.step]
+    tensors += [*selected.parameters.values(), *(entry for column in loop.log.columns.values() for entry in column)]
+    return [tensor[lane].numpy().tobytes() for tensor in tensors]
+
+
+def fill_other_lanes(loop: _Loop, lane: int) -> None:
+    """Other weights, data and subsets in every lane but one; a NaN and an infinity among the neighbours."""
+    others = torch.arange(WIDTH) != lane
+    generator = torch.Generator().manual_seed(0)
+    parameters = {name: value.clone() for name, value in loop.state.parameters.items()}
+    for value in parameters.values():
+        value[others] = torch.rand(value[others].shape, generator=generator)
+        value[lane - 1] = torch.nan
+        value[lane + 1] = torch.inf
+    loop.state = replace(loop.state, parameters=parameters)
+    loop.keys[others] = streams.stream_keys("data", list(range(1000, 1000 + WIDTH)))[others]
+    loop.seed_parameters["members"][others] = loop.seed_parameters["members"][others].flip(-1)
+
+
+def check_that_neighbours_do_not_matter(cell: Cell, mode: Mode) -> None:
+    lane, loops = 3, [_Loop(cell, ALL, mode) for _ in range(2)]
+    fill_other_lanes(loops[1], lane)
+    for loop in loops:
+        loop.evaluate()
+        loop.advance()
+        loop.evaluate()
+    assert lane_bits(loops[0], lane) == lane_bits(loops[1], lane)
+    assert all(lane_bits(loops[0], other) != lane_bits(loops[1], other) for other in range(WIDTH) if other != lane)
+    assert loops[1].state.diverged_at[[2, 3, 4]].tolist() == [1, -1, 1]
+
+
+@pytest.mark.parametrize("layers", ["nau nmu", "nalu nalu", "nac nac_mul", "relu6 linear"])
+def test_the_bits_of_a_seed_do_not_depend_on_its_neighbours(
+    make_cell: MakeCell, make_task: MakeTask, layers: str
+) -> None:
+    check_that_neighbours_do_not_matter(make_cell(layers, make_task(features=8)), EAGER)
+
+
+@pytest.fixture
+def compiled_cell(make_cell: MakeCell, make_task: MakeTask) -> Cell:
+    """One cell for all compiled tests: its program is compiled once for the process."""
+    return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=20)
+
+
+@compiled
+@needs_compiler
+def test_compiled_the_bits_of_a_seed_do_not_depend_on_its_neighbours(compiled_cell: Cell) -> None:
+    check_that_neighbours_do_not_matter(compiled_cell, COMPILED)
+
+
+@compiled
+@needs_compiler
+def test_compiled_and_eager_training_agree_to_rounding_over_20_steps(compiled_cell: Cell) -> None:
+    loops = [_Loop(compiled_cell, ALL, mode) for mode in (EAGER, COMPILED)]
+    for loop in loops:
+        loop.advance()
+        loop.evaluate()
+    eager, fast = (loop.state.parameters for loop in loops)
+    for name, value in eager.items():
+        torch.testing.assert_close(fast[name], value, rtol=0, atol=1e-5)  # 3e-7 measured
+    assert loops[0].selected.step.equal(loops[1].selected.step)
+
+
+def test_several_models_can_be_compiled_in_one_process(make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
+    monkeypatch.setattr(ensemble, "_programs", {})
+    with torch._dynamo.config.patch(recompile_limit=2):  # 8 by default, which a table of models exceeds
+        for layers in ("nau nmu", "linear linear"):
+            loop = _Loop(make_cell(layers), ALL, COMPILED)
+            loop.evaluate()
+            loop.advance()
+            assert loop.state.alive.all()
+
+
+def test_cells_that_differ_by_values_share_one_program(make_cell: MakeCell, make_task: MakeTask) -> None:
+    program = ensemble.program(make_cell(), compiled=False)
+    for cell in (make_cell(task=make_task("add")), make_cell(learning_rate=1.0, steps=40, ramp_scale=0.5)):
+        assert ensemble.program(cell, compiled=False) is program
+    for cell in (make_cell("nau nau"), make_cell(batch_size=8), make_cell(optimizer="rmsprop"), make_cell(beta1=0.5)):
+        assert ensemble.program(cell, compiled=False) is not program
+
+
+def test_data_do_not_depend_on_the_model(make_cell: MakeCell, make_task: MakeTask) -> None:
+    task = make_task(features=8)
+    first, second = (_Loop(make_cell(layers, task), ALL, EAGER) for layers in ("nau nmu", "relu linear"))
+    assert torch.equal(first.keys, second.keys)
+    assert torch.equal(first.seed_parameters["members"], second.seed_parameters["members"])
+    assert all(torch.equal(first.inputs[split], second.inputs[split]) for split in task.evaluated)
+    assert not torch.equal(first.inputs["validation"], first.inputs["extrapolation"])
+
+
+def test_training_leaves_the_global_generators_alone(make_cell: MakeCell, tmp_path: Path) -> None:
+    before, numpy_before = torch.get_rng_state(), repr(np.random.get_state())  # noqa: NPY002
+    train(make_cell(steps=5, batch_size=4), tmp_path)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert repr(np.random.get_state()) == numpy_before  # noqa: NPY002
+
+
+def test_a_diverged_seed_is_frozen_and_reported_and_its_neighbours_go_on(make_cell: MakeCell) -> None:
+    undisturbed, loop = (_Loop(make_cell(), ALL, EAGER) for _ in range(2))
+    for one in (undisturbed, loop):
+        one.evaluate()
+        one.advance()
+        one.evaluate()
+    for value in loop.state.parameters.values():
+        value[2, 0, 0] = torch.nan
+    frozen = {name: value[2].clone() for name, value in loop.state.parameters.items()}
+    for one in (undisturbed, loop):
+        one.advance()
+        one.evaluate()
+    assert not loop.state.alive[2]
+    for name, value in loop.state.parameters.items():
+        torch.testing.assert_close(value[2], frozen[name], rtol=0, atol=0, equal_nan=True)
+    result, expected = loop.result(ALL, 0.0), undisturbed.result(ALL, 0.0)
+    assert result.diverged_at.tolist() == [-1, -1, 6] + [-1] * (WIDTH - 3)
+    assert result.selected_step[2] == 5
+    for name in result.columns:
+        assert np.isnan(result.columns[name][2:, 2]).all()
+        assert np.isfinite(result.columns[name][1, 2])
+    neighbours = [lane for lane in range(WIDTH) if lane != 2]
+    assert same(loop.result(Block(0, tuple(neighbours)), 0.0), expected, neighbours)
+    assert result.weights["layers.0.W"][2].tobytes() == undisturbed_weights_at_step_5(make_cell)[2].tobytes()
+
+
+def undisturbed_weights_at_step_5(make_cell: MakeCell) -> Any:
+    loop = _Loop(make_cell(steps=5), ALL, EAGER)
+    loop.advance()
+    loop.evaluate()
+    return loop.result(ALL, 0.0).weights["layers.0.W"]
+
+
+def test_a_huge_learning_rate_diverges_with_finite_weights_and_nothing_selected(
+    make_cell: MakeCell, tmp_path: Path
+) -> None:
+    result = train(make_cell("linear linear", learning_rate=1e30), tmp_path)
+    assert result.diverged_at.tolist() == [2] * WIDTH
+    assert result.selected_step.tolist() == [-1] * WIDTH
+    assert np.isfinite(result.columns["validation_mse"][0]).all()
+    assert np.isnan(result.columns["validation_mse"][1:]).all()
+    assert all(np.isfinite(W).all() for W in result.weights.values())
+
+
+class KilledError(Exception):
+    pass
+
+
+def killed_at(stop: int) -> Callable[[int, int], None]:
+    def report(step: int, solved: int) -> None:
+        if step == stop:
+            raise KilledError
+
+    return report
+
+
+def interrupted(cell: Cell, path: Path, stop: int, block: Block = ALL) -> Path:
+    """Train until the evaluation at `stop`: the checkpoints of the two evaluations before it remain."""
+    with pytest.raises(KilledError):
+        train(cell, path, block, killed_at(stop))
+    return path / "block.pt"
+
+
+@pytest.fixture
+def checkpoint_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+@pytest.mark.parametrize("stop", [5, 10, 20])
+def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(make_cell: MakeCell, tmp_path: Path, stop: int) -> None:
+    cell, steps = make_cell(), []
+    expected = train(cell, tmp_path / "uninterrupted")
+    interrupted(cell, tmp_path, stop)
+    resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
+    assert steps[0] == stop - 5
+    assert same(resumed, expected)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_run_killed_after_its_last_checkpoint_needs_no_more_steps(make_cell: MakeCell, tmp_path: Path) -> None:
+    steps: list[int] = []
+    first = train(make_cell(), tmp_path)
+    assert same(train(make_cell(), tmp_path, report=lambda step, solved: steps.append(step)), first)
+    assert steps == [20]
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_truncated_checkpoint_is_passed_over_for_the_older_one(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell, steps = make_cell(), []
+    expected = train(cell, tmp_path / "uninterrupted")
+    path = interrupted(cell, tmp_path, stop=15)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.warns(CheckpointWarning, match=r"block\.pt cannot be read"):
+        resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
+    assert steps[0] == 5
+    assert same(resumed, expected)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_without_a_readable_checkpoint_training_starts_again(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell, steps = make_cell(), []
+    expected = train(cell, tmp_path / "uninterrupted")
+    path = interrupted(cell, tmp_path, stop=15)
+    for damaged in (path, path.with_name("block.pt.old")):
+        damaged.write_bytes(b"")
+    with pytest.warns(CheckpointWarning) as warned:
+        resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
+    assert len(warned) == 2
+    assert steps[0] == 0
+    assert same(resumed, expected)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_checkpoint_of_another_run_is_refused_with_what_differs(make_cell: MakeCell, tmp_path: Path) -> None:
+    interrupted(make_cell(), tmp_path, stop=10)
+    other, block, steps = make_cell(learning_rate=0.5), Block(1, (25,)), []
+    expected = train(other, tmp_path / "uninterrupted", block)
+    with pytest.warns(CheckpointWarning, match="is of another run: cell, lanes differ"):
+        resumed = train(other, tmp_path, block, lambda step, solved: steps.append(step))
+    assert steps[0] == 0
+    assert same(resumed, expected)
+
+
+def selected_after(cell: Cell, errors: list[list[float]]) -> tuple[list[int], list[float]]:
+    """The steps selected from invented validation errors, one row an evaluation, and the parameters kept."""
+    loop = _Loop(cell, ALL, EAGER)
+    for number, row in enumerate(errors):
+        loop.step = number * cell.recipe.log_every
+        parameters = {name: torch.full_like(value, number) for name, value in loop.state.parameters.items()}
+        loop.state = replace(loop.state, parameters=parameters)
+        loop._select(torch.tensor(row + [1.0] * (WIDTH - len(row)), dtype=torch.float64))
+    count = len(errors[0])
+    kept = loop.selected.parameters["network.layers.0.W"][:count, 0, 0]
+    return loop.selected.step[:count].tolist(), kept.tolist()
+
+
+NAN, INF = float("nan"), float("inf")
+ERRORS = [
+    [0.0, 0.0, 0.0, 0.0, 0.0],
+    [3.0, NAN, NAN, 1.0, 7.0],
+    [2.0, INF, NAN, 2.0, 6.0],
+    [2.0, 4.0, INF, 3.0, NAN],
+    [5.0, 4.0, NAN, 4.0, NAN],
+]
+
+
+def test_the_first_smallest_finite_validation_error_after_step_zero_is_selected(make_cell: MakeCell) -> None:
+    steps, kept = selected_after(make_cell(), ERRORS)
+    assert steps == [10, 15, -1, 5, 10]
+    assert [kept[lane] for lane in (0, 1, 3, 4)] == [2.0, 3.0, 1.0, 2.0]
+
+
+def test_the_last_finite_evaluation_is_selected_where_the_recipe_says_so(make_cell: MakeCell) -> None:
+    steps, kept = selected_after(make_cell(selection="last"), ERRORS)
+    assert steps == [20, 20, -1, 20, 10]
+    assert [kept[lane] for lane in (0, 1, 3, 4)] == [4.0, 4.0, 4.0, 2.0]
+
+
+def test_without_training_the_untrained_model_is_selected(make_cell: MakeCell, tmp_path: Path) -> None:
+    result = train(make_cell(steps=0), tmp_path)
+    assert result.steps.tolist() == [0]
+    assert result.selected_step.tolist() == [0] * WIDTH
+    assert np.isfinite(result.columns["validation_mse"]).all()
+
+
+def test_results_hold_the_selected_weights_and_every_evaluation(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell("nac nac", learning_rate=0.3)
+    result = train(cell, tmp_path)
+    assert result.steps.tolist() == [0, 5, 10, 15, 20]
+    assert np.isnan(result.columns["train_loss"][0]).all()
+    best = result.columns["validation_mse"][1:].argmin(axis=0)
+    assert (result.selected_step == result.steps[1:][best]).all()
+    assert len(set(best.tolist())) > 1
+    for step in set(result.selected_step.tolist()):
+        stopped = train(make_cell("nac nac", learning_rate=0.3, steps=step, selection="last"), tmp_path)
+        lanes = np.flatnonzero(result.selected_step == step)
+        assert all(np.array_equal(result.weights[name][lanes], W[lanes]) for name, W in stopped.weights.items())
+
+
+def test_penalties_ramp_linearly_between_their_start_and_end(make_cell: MakeCell) -> None:
+    loop = _Loop(make_cell(penalty=Penalty(2.0, 10, 30)), ALL, EAGER)
+    ramp = loop._ramps(torch.tensor([1, 11, 12, 21, 31, 32, 1000]))["sparsity"]
+    assert ramp.dtype == torch.float64
+    assert ramp.tolist() == pytest.approx([0, 0, 0.1, 1, 2, 2, 2], abs=1e-15)
+
+
+def test_the_ramp_scale_multiplies_start_and_end(make_cell: MakeCell) -> None:
+    loop = _Loop(make_cell(penalty=Penalty(2.0, 10, 30), ramp_scale=0.5), ALL, EAGER)
+    assert loop._ramps(torch.tensor([6, 11, 16, 17]))["sparsity"].tolist() == pytest.approx([0, 1, 2, 2], abs=1e-15)
+
+
+def test_ramps_are_computed_in_float64_at_any_step(make_cell: MakeCell) -> None:
+    start = 2**24
+    loop = _Loop(make_cell(penalty=Penalty(1.0, start, start + 10)), ALL, EAGER)
+    ramp = loop._ramps(torch.tensor([start + 2, start + 6]))["sparsity"]
+    assert ramp.tolist() == pytest.approx([0.1, 0.5], abs=1e-15)
+
+
+def test_seeds_below_the_threshold_are_reported(make_cell: MakeCell, tmp_path: Path) -> None:
+    reported: list[tuple[int, int]] = []
+    block = Block(0, (0, 1, 5))
+    result = train_block(
+        make_cell(), block, EAGER, tmp_path / "block.pt", lambda *event: reported.append(event), threshold=1e9
+    )
+    assert reported == [(step, 3) for step in result.steps]
