@@ -129,14 +129,15 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
-    """Train here, or as one Hydra job a block where a launcher was chosen."""
+    """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench import config, runner
 
     if not plan.hydra:
         return runner.run(todo, plan.machine)
     runner.check(plan.machine)
     folder = paths.runs_dir() / ".hydra"
-    config.sweep(functools.partial(runner.train_planned, todo), range(len(todo)), plan.hydra, folder)
+    cells = runner.by_cell(todo)
+    config.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)
     left = runner.jobs(plan.cells, store, plan.machine)
     return [f"{job.cell.label()} seeds {job.block.name}: not in the store" for job in left]
 
@@ -145,7 +146,7 @@ def _report(options: argparse.Namespace) -> int:
     from nalu_bench import config, experiment
     from nalu_bench.analysis import report
 
-    chosen = experiment.load(options.experiment)
+    chosen = experiment.load(options.experiment.removeprefix("experiment="))
     overrides = list(options.overrides)
     if not any(text.startswith("budget=") for text in overrides):
         overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")

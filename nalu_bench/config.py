@@ -30,6 +30,9 @@ from nalu_bench.experiment import CellGroup, Experiment
 from nalu_bench.runner import Machine
 from nalu_bench.training.recipe import Recipe
 
+Pair = tuple[str, Any]
+"""A key and the value it is given."""
+
 GROUPS = ("task", "model", "recipe", "budget", "device")
 VERSION_BASE = "1.3"
 
@@ -48,7 +51,8 @@ class Budget:
 
 @dataclass
 class Device:
-    """A machine setting: torch's device and how many blocks are trained side by side (null: one a core)."""
+    """A machine setting: torch's device and how many blocks are trained side by side (null: one a core,
+    or one where a Hydra launcher runs cells side by side)."""
 
     name: str
     workers: int | None
@@ -100,21 +104,35 @@ def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
 
 
 def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
-    """All cells of an experiment under one of its budgets; further overrides hold for every cell."""
+    """The cells of an experiment under one of its budgets.
+
+    An override of a key that the experiment sweeps chooses among its values; any other holds for every cell.
+    """
     overrides, hydra_overrides = _split(arguments)
     given = _single(overrides)
     budget = next((value for key, value in given if key == "budget"), "short")
     if budget not in experiment.budgets:
         raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
-    scale = [(f"budget.{key}", value) for key, value in experiment.budgets[budget].items()]
+    scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
+    swept = {key: [str(v) for group in experiment.cells for v in group.grid.get(key, [])] for key, _ in given}
+    only = {key: str(value) for key, value in given if swept[key]}
+    for key, value in only.items():
+        if value not in swept[key]:
+            raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
+    changed = [(key, value) for key, value in given if key not in only]
     pairs = [
-        (group, _configure([("budget", budget), *scale, *_pairs(choice), *_seeds(group), *given]))
+        (group, _configure(_in_order(scale, _pairs(choice) + _seeds(group), changed, group.fixed)))
         for group in experiment.cells
-        for choice in group.expand()
+        for choice in group.expand(only)
     ]
     cells = [_wanted(config, group.role) for group, config in pairs]
     custom = any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in given)
     return _plan(cells, pairs[0][1], custom, hydra_overrides)
+
+
+def _in_order(scale: list[Pair], group: list[Pair], given: list[Pair], fixed: bool) -> list[Pair]:
+    """The later of two overrides of one key holds."""
+    return [*scale, *given, *group] if fixed else [*scale, *group, *given]
 
 
 MACHINE_KEYS = ("device", "compile", "committed")
@@ -144,9 +162,6 @@ def sweep(job: Callable[[int], None], indices: Sequence[int], hydra_overrides: S
 
 def _run_job(job: Callable[[int], None], config: DictConfig) -> None:
     job(int(config.index))
-
-
-Pair = tuple[str, Any]
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
@@ -271,7 +286,8 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
 
 
 def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
-    workers = config.device.workers if config.device.workers is not None else (os.cpu_count() or 1)
+    cores = 1 if hydra_overrides else os.cpu_count() or 1  # a launcher runs cells side by side itself
+    workers = config.device.workers if config.device.workers is not None else cores
     if workers < 1:
         raise UsageError(f"device.workers must be at least 1, got {workers}.")
     machine = Machine(config.device.name, config.compile, workers)

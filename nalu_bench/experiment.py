@@ -4,11 +4,12 @@
 
     title, source      what is reproduced, for headings
     budgets            name -> {seeds, steps, log_every, ramp_scale}: the scales, written out
-    cells              groups of cells: {overrides, grid, role, seeds}; a grid is expanded to all combinations
+    cells              groups of cells: {overrides, grid, role, seeds, fixed}; a grid is expanded to all combinations
     report             {kind, ...}: a registered summary and its settings
 """
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,21 @@ class CellGroup:
         grid: key -> values; one cell for every combination.
         role: "cell", or what else the summary needs it for ("baseline").
         seeds: how many, where it is not the budget's number.
+        fixed: whether what the group says also holds against the command line, as a baseline must.
     """
 
     overrides: list[str]
     grid: dict[str, list[Any]] = field(default_factory=dict)
     role: str = "cell"
     seeds: int | None = None
+    fixed: bool = False
 
-    def expand(self) -> list[list[str]]:
-        """The overrides of every cell."""
-        axes = [[f"{key}={value}" for value in values] for key, values in self.grid.items()]
+    def expand(self, only: Mapping[str, str]) -> list[list[str]]:
+        """The overrides of every cell whose grid values are those in `only`, where it names them."""
+        axes = [
+            [f"{key}={value}" for value in values if str(value) == only.get(key, str(value))]
+            for key, values in self.grid.items()
+        ]
         return [[*self.overrides, *choice] for choice in itertools.product(*axes)]
 
 

@@ -63,13 +63,13 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
     return sorted(missing, key=lambda job: job.cell.model.name)
 
 
-def run(todo: Sequence[Job], machine: Machine) -> list[str]:
-    """Train all jobs; returns one line for each that failed."""
+def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]:
+    """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed."""
     if not todo:
         return []
     check(machine)
     total = sum(job.cell.recipe.steps for job in todo)
-    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, file=sys.stderr) as bar:
+    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
         workers = min(machine.workers, len(todo))
         outcomes = _in_pool(todo, workers, progress) if workers > 1 else _in_process(todo, progress)
@@ -112,10 +112,17 @@ def train(job: Job, progress: Progress) -> str | None:
     return None
 
 
-def train_planned(todo: Sequence[Job], index: int) -> None:
-    """One Hydra job: train and store todo[index]; its failure is stored, too."""
-    failure = train(todo[index], lambda label, steps, solved: None)
-    if failure:
+def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
+    """The jobs of each cell: what one Hydra job trains."""
+    cells: dict[str, list[Job]] = {}
+    for job in todo:
+        cells.setdefault(job.cell.digest, []).append(job)
+    return list(cells.values())
+
+
+def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> None:
+    """One Hydra job: train and store cells[index]; failures are stored, too, and told in the job's output."""
+    for failure in run(cells[index], machine, quiet=True):
         print(f"failed: {failure}", file=sys.stderr)
 
 

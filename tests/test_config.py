@@ -109,3 +109,14 @@ def test_a_users_folder_adds_names_and_cannot_shadow(tmp_path, monkeypatch) -> N
     sizes = [config.plan_cells([f"model={n}"], False).cells[0].cell.model.hidden_size for n in ("mine", "nmu")]
     config._composed.cache_clear()
     assert sizes == [5, 2]
+
+
+def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_fixed() -> None:
+    table1 = experiment.load("trask2018/table1")
+    plan = config.plan_experiment(table1, ["budget=smoke", "model=nac", "recipe.steps=10", "seeds=3"])
+    cells = [want for want in plan.cells if want.role == "cell"]
+    baseline = [want for want in plan.cells if want.role == "baseline"]
+    assert {(want.cell.model.name, want.cell.recipe.steps, len(want.seeds)) for want in cells} == {("nac", 10, 3)}
+    assert {(w.cell.model.name, w.cell.recipe.steps, len(w.seeds)) for w in baseline} == {("relu6", 0, 100)}
+    with pytest.raises(UsageError, match="unknown model of trask2018/table1 'nmu'"):
+        config.plan_experiment(table1, ["budget=smoke", "model=nmu"])

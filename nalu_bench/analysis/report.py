@@ -15,7 +15,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.collect import Collection, collect
-from nalu_bench.analysis.compare import not_comparable
+from nalu_bench.analysis.compare import Verdict, not_comparable
 from nalu_bench.analysis.published import read
 from nalu_bench.analysis.summary import Row, Summary, compared
 from nalu_bench.analysis.tables import Table
@@ -164,7 +164,8 @@ def _provenance(experiment: Experiment, measured: Collection) -> str:
 def _markdown(
     experiment: Experiment, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
 ) -> str:
-    verdicts = table["verdict"][table["verdict"] != ""].value_counts()
+    counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
     reasons = table[(table["verdict"] == "not comparable")].drop_duplicates(["metric", "note"])
     notes += [f"* {row.metric}: not comparable, {row.note}." for row in reasons.itertuples()]
@@ -175,7 +176,7 @@ def _markdown(
             "\n\n".join(table.markdown() for table in tables),
             "",
             _provenance(experiment, measured),
-            f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in verdicts.items()) or 'none'}.",
+            f"Verdicts: {verdicts or 'none'}.",
             *(["", *notes] if notes else []),
             "",
         ]

@@ -174,9 +174,7 @@ def test_an_unknown_unit_is_refused_with_the_nearest_name() -> None:
     assert all(name in str(error.value) for name in registry.units.entries)
 
 
-def test_a_unit_of_another_package_is_found_by_its_entry_point(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_unit_of_another_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "doubling_units.py").write_text(
         "from nalu_bench.registry import register\n"
         "from nalu_bench.units import NAU\n\n"

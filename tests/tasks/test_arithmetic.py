@@ -96,9 +96,7 @@ def test_both_subsets_have_the_right_size_overlap_and_offsets(
     assert offsets == set(range(features - (2 * size - shared) + 1))
 
 
-@pytest.mark.parametrize(
-    ("split", "low", "high"), [("train", 1, 2), ("validation", 1, 2), ("extrapolation", 2, 6)]
-)
+@pytest.mark.parametrize(("split", "low", "high"), [("train", 1, 2), ("validation", 1, 2), ("extrapolation", 2, 6)])
 def test_inputs_are_uniform_on_the_range_of_their_split(
     make_task: MakeTask, split: str, low: float, high: float
 ) -> None:
@@ -120,9 +118,7 @@ def test_two_intervals_are_chosen_with_equal_probability_and_inputs_stay_inside(
 
 
 @pytest.mark.parametrize("interval", [[1, 2], [0.1, 0.2], [1.1, 1.2], [-6, -2], [-2, 2], [[-6, -2], [2, 6]]])
-def test_float32_inputs_leave_their_range_by_no_more_than_one_rounding(
-    make_task: MakeTask, interval: Any
-) -> None:
+def test_float32_inputs_leave_their_range_by_no_more_than_one_rounding(make_task: MakeTask, interval: Any) -> None:
     task = make_task(features=8, interpolation=interval)
     u = torch.tensor([0, 2.0**-24, 0.5 - 2.0**-24, 0.5, 1 - 2.0**-24]).expand(8, 5)
     constants = {"members": torch.ones(2, 8)}
@@ -140,9 +136,7 @@ def test_all_operations_and_ranges_share_one_program(make_task: MakeTask) -> Non
     assert len(programs) == 1
     assert make_task(features=9).program() not in programs
     shapes = {
-        tuple(
-            array.shape for array in make_task(features=8, interpolation=i).split_parameters("train").values()
-        )
+        tuple(array.shape for array in make_task(features=8, interpolation=i).split_parameters("train").values())
         for i in ([1, 2], [[-2, -1], [1, 2]])
     }
     assert len(shapes) == 1
@@ -218,14 +212,11 @@ def test_the_thresholds_here_are_those_of_the_published_list() -> None:
     for row in rows(path):
         task = "ten_parameter" if row["task"].startswith("(x1") else "arithmetic"
         ours = task == "ten_parameter" or "25/25" in row["experiment"]
-        where = intervals_text(
-            np.array(intervals(row["range/split"].removeprefix("test U").replace("]U[", "]∪[")))
-        )
+        where = intervals_text(np.array(intervals(row["range/split"].removeprefix("test U").replace("]U[", "]∪["))))
         key = (task, operations.get(row["operation"], row["operation"]), "task" if ours else "authors", where)
         published.setdefault(key, row["value"])  # the printed values come before the recomputed ones
     listed = {
-        (row["task"], row["operation"], row["criterion"], row["extrapolation"]): row["value"]
-        for row in THRESHOLDS
+        (row["task"], row["operation"], row["criterion"], row["extrapolation"]): row["value"] for row in THRESHOLDS
     }
     assert listed == published
 

@@ -13,9 +13,7 @@ MakeTask = Callable[..., Task]
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_targets_are_the_operation_on_the_first_two_and_on_all_four_inputs(
-    make_task: MakeTask, operation: str
-) -> None:
+def test_targets_are_the_operation_on_the_first_two_and_on_all_four_inputs(make_task: MakeTask, operation: str) -> None:
     task = make_task(operation)
     members = torch.from_numpy(task.seed_parameters(np.random.default_rng(3))["members"]).double()
     split = {name: torch.from_numpy(array) for name, array in task.split_parameters("extrapolation").items()}

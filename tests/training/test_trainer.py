@@ -28,8 +28,13 @@ COMPILED = Mode("cpu", compiled=True)
 ALL = Block(0, tuple(range(WIDTH)))
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-compiled = pytest.mark.compiled
-needs_compiler = pytest.mark.skipif(not has_compiler(), reason="no C++ compiler")
+
+
+def compiled(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test that needs a C++ compiler and seconds; importing torch's compiler warns on its own account."""
+    test = pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")(test)
+    test = pytest.mark.skipif(not has_compiler(), reason="no C++ compiler")(test)
+    return pytest.mark.compiled(test)
 
 
 def silent(step: int, solved: int) -> None:
@@ -99,20 +104,22 @@ class PlainTraining:
         return self
 
 
-@pytest.mark.parametrize("layers", ["nau nmu", "nalu nalu", "relu linear"])
+@pytest.mark.parametrize(
+    ("layers", "rate"), [("nau nmu", 0.03), ("nalu nalu", 0.003), ("nac nac_mul", 0.003), ("relu linear", 0.03)]
+)
 @pytest.mark.parametrize("seed", [3, 31])
 def test_a_block_trains_every_seed_like_a_plain_loop_over_one_network(
-    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, layers: str, seed: int
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, layers: str, rate: float, seed: int
 ) -> None:
-    cell = make_cell(
-        layers, make_task(features=8), Penalty(5.0, 5, 25), learning_rate=0.03, steps=30, log_every=10, selection="last"
-    )
+    schedule = {"learning_rate": rate, "steps": 30, "log_every": 10, "selection": "last"}
+    cell = make_cell(layers, make_task(features=8), Penalty(5.0, 5, 25), **schedule)
     result = train(cell, tmp_path, blocks([seed])[0])
     plain = PlainTraining(cell, seed).train(30)
     assert result.selected_step.tolist() == [30]
-    np.testing.assert_allclose(result.columns["train_loss"][1:, 0], plain.losses[9::10], rtol=2e-5)
+    # 3e-6 and 2e-5 measured, both in log space near an input of 0, which magnifies rounding; 3e-7 elsewhere.
     for name, W in plain.network.weights().items():
-        torch.testing.assert_close(torch.from_numpy(result.weights[name][0]), W.detach(), rtol=2e-5, atol=1e-6)
+        np.testing.assert_allclose(result.weights[name][0], W.detach(), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(result.columns["train_loss"][1:, 0], plain.losses[9::10], rtol=1e-4)
 
 
 def test_the_clamp_and_the_penalty_take_part_in_that_comparison(
@@ -182,7 +189,7 @@ def check_that_neighbours_do_not_matter(cell: Cell, mode: Mode) -> None:
         loop.evaluate()
     assert lane_bits(loops[0], lane) == lane_bits(loops[1], lane)
     assert all(lane_bits(loops[0], other) != lane_bits(loops[1], other) for other in range(WIDTH) if other != lane)
-    assert loops[1].state.diverged_at[[2, 3, 4]].tolist() == [1, -1, 1]
+    assert loops[1].state.diverged_at[[lane - 1, lane]].tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("layers", ["nau nmu", "nalu nalu", "nac nac_mul", "relu6 linear"])
@@ -199,13 +206,11 @@ def compiled_cell(make_cell: MakeCell, make_task: MakeTask) -> Cell:
 
 
 @compiled
-@needs_compiler
 def test_compiled_the_bits_of_a_seed_do_not_depend_on_its_neighbours(compiled_cell: Cell) -> None:
     check_that_neighbours_do_not_matter(compiled_cell, COMPILED)
 
 
 @compiled
-@needs_compiler
 def test_compiled_and_eager_training_agree_to_rounding_over_20_steps(compiled_cell: Cell) -> None:
     loops = [_Loop(compiled_cell, ALL, mode) for mode in (EAGER, COMPILED)]
     for loop in loops:
@@ -213,7 +218,7 @@ def test_compiled_and_eager_training_agree_to_rounding_over_20_steps(compiled_ce
         loop.evaluate()
     eager, fast = (loop.state.parameters for loop in loops)
     for name, value in eager.items():
-        torch.testing.assert_close(fast[name], value, rtol=0, atol=1e-5)  # 3e-7 measured
+        torch.testing.assert_close(fast[name], value, rtol=0, atol=2e-6)  # 2e-7 measured
     assert loops[0].selected.step.equal(loops[1].selected.step)
 
 
@@ -419,7 +424,7 @@ def test_without_training_the_untrained_model_is_selected(make_cell: MakeCell, t
 
 
 def test_results_hold_the_selected_weights_and_every_evaluation(make_cell: MakeCell, tmp_path: Path) -> None:
-    cell = make_cell("nac nac", learning_rate=0.3)
+    cell = make_cell("nau nmu", learning_rate=0.1)
     result = train(cell, tmp_path)
     assert result.steps.tolist() == [0, 5, 10, 15, 20]
     assert np.isnan(result.columns["train_loss"][0]).all()
@@ -427,7 +432,7 @@ def test_results_hold_the_selected_weights_and_every_evaluation(make_cell: MakeC
     assert (result.selected_step == result.steps[1:][best]).all()
     assert len(set(best.tolist())) > 1
     for step in set(result.selected_step.tolist()):
-        stopped = train(make_cell("nac nac", learning_rate=0.3, steps=step, selection="last"), tmp_path)
+        stopped = train(make_cell("nau nmu", learning_rate=0.1, steps=step, selection="last"), tmp_path)
         lanes = np.flatnonzero(result.selected_step == step)
         assert all(np.array_equal(result.weights[name][lanes], W[lanes]) for name, W in stopped.weights.items())
 

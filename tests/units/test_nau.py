@@ -44,12 +44,8 @@ def test_gradients_of_outputs_and_penalties_are_right(
 @pytest.mark.parametrize(
     ("weight", "penalty"), [(-1.0, 0), (-0.5, 0.5), (-0.2, 0.2), (0.0, 0), (0.25, 0.25), (0.5, 0.5), (1.0, 0)]
 )
-def test_the_penalty_is_zero_at_minus_one_zero_and_one_and_largest_at_the_halves(
-    weight: float, penalty: float
-) -> None:
-    assert nau_with([[weight] * 3] * 2).penalties(inputs(5, 3))["sparsity"].item() == pytest.approx(
-        penalty, abs=1e-15
-    )
+def test_the_penalty_is_zero_at_minus_one_zero_and_one_and_largest_at_the_halves(weight: float, penalty: float) -> None:
+    assert nau_with([[weight] * 3] * 2).penalties(inputs(5, 3))["sparsity"].item() == pytest.approx(penalty, abs=1e-15)
 
 
 def test_the_penalty_is_the_mean_over_the_weights() -> None:

@@ -1,0 +1,171 @@
+"""Results: rebuilt to the byte from their own files, never shrunk, the committed ones never overwritten by less."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import config, experiment, paths
+from nalu_bench.analysis import report
+from nalu_bench.analysis.compare import compare_rates, compare_single
+from nalu_bench.analysis.success import solved_facts
+from nalu_bench.analysis.summary import Row, compared
+from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
+from nalu_bench.store.reader import Store
+
+COMMITTED = [name for name in experiment.names() if (paths.CHECKOUT / "results" / name / "manifest.json").exists()]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_committed_results_are_rebuilt_to_the_byte_without_a_store(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    original = paths.CHECKOUT / "results" / name
+    copy = tmp_path / "results" / name
+    shutil.copytree(original, copy)
+    for path in copy.iterdir():
+        if path.name not in ("manifest.json", "runs.csv", "curves.parquet"):
+            path.unlink()
+    assert main(["report", name]) == 0
+    assert files(copy) == files(original)
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = experiment.load(name)
+    budget = report.default_budget(chosen, paths.CHECKOUT / "results")
+    plan = config.plan_experiment(chosen, [f"budget={budget}"])
+    store = Store(tmp_path, paths.CHECKOUT / "results")
+    for want in plan.cells:
+        assert set(want.seeds) <= store.finished_seeds(want.cell)
+
+
+@pytest.fixture
+def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> report.Request:
+    """A small experiment that has been run at a budget of its own."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
+    budgets = {"smoke": budget | {"seeds": 1}, "short": budget | {"seeds": 2}, "paper": budget}
+    small = replace(experiment.load("madsen2020/table1"), budgets=budgets)
+    monkeypatch.setattr(experiment, "load", lambda name: small)
+    assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    plan = config.plan_experiment(small, ["budget=paper"])
+    return report.Request(small, plan.budget, plan.custom, plan.cells)
+
+
+def test_reporting_twice_changes_nothing(request_: report.Request, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    first = files(report.write(request_, store, results))
+    assert files(report.write(request_, store, results)) == first
+
+
+def test_a_smaller_budget_and_changed_values_go_to_local(request_: report.Request, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    shared = results / "madsen2020" / "table1"
+    assert report.write(request_, Store(tmp_path / "runs"), results) == shared
+    local = results / "local" / "madsen2020" / "table1"
+    assert report.target(replace(request_, budget="short"), results) == local
+    assert report.target(replace(request_, budget="smoke"), results) == local
+    assert report.target(replace(request_, custom=True), results) == local
+
+
+def test_a_report_with_fewer_runs_than_are_there_is_refused(request_: report.Request, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    before = files(report.write(request_, store, results))
+    fewer = replace(request_, cells=request_.cells[:1])
+    with pytest.raises(UsageError, match="reports 9 runs, and only 3"):
+        report.write(fewer, store, results)
+    assert files(results / "madsen2020" / "table1") == before
+
+
+def test_new_seeds_join_the_committed_ones(request_: report.Request, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    first = replace(request_, cells=[replace(want, seeds=(0, 1)) for want in request_.cells])
+    report.write(first, Store(tmp_path / "runs"), results)
+    for path in tmp_path.glob("runs/*/*/*/parts/*"):
+        shutil.rmtree(path)
+    arguments = ["experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]
+    assert main(["run", *arguments]) == 0
+    parts = sorted(path.name for path in tmp_path.glob("runs/*/*/*/parts/*"))
+    assert parts == ["2", "2", "2"]
+    folder = report.write(request_, Store(tmp_path / "runs"), results)
+    runs = pd.read_csv(folder / "runs.csv")
+    for _, group in runs.groupby("model"):
+        assert group["seed"].tolist() == [0, 1, 2]
+    curves = pd.read_parquet(folder / "curves.parquet")
+    assert len(curves) == 9 * 3
+
+
+def test_no_runs_at_all_says_how_to_make_them(request_: report.Request, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="first: nalu-bench run experiment=madsen2020/table1 budget=paper"):
+        report.write(request_, Store(tmp_path / "elsewhere"), tmp_path / "results")
+
+
+def test_failed_runs_are_in_the_denominator(request_: report.Request, tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    cell = request_.cells[0].cell
+    shutil.rmtree(tmp_path / "runs" / cell.folder / "parts")
+    failures = tmp_path / "runs" / cell.folder / "failures"
+    failures.mkdir()
+    (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
+    folder = report.write(request_, store, tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    rate = table[(table["model"] == cell.model.name) & (table["metric"] == "success_rate")].iloc[0]
+    assert rate["n_seeds"] == 3
+    assert rate["ours"] == 0
+    assert "Boom: no" in (folder / "runs.csv").read_text()
+
+
+def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
+    request_: report.Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(request_.cells[0].cell.task), "inputs", "image")
+    monkeypatch.setattr(type(request_.cells[0].cell.model), "accepts", frozenset({"vector"}))
+    runs = report.collect(report._summary(request_.experiment), "paper", request_.cells, Store(tmp_path), None).runs
+    assert set(runs["status"]) == {"skipped"}
+    assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
+
+
+def frame(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below() -> None:
+    runs = frame(seed=[0, 1, 2], extrapolation_mse=[0.5, 2.0, np.nan])
+    steps = [0, 10, 20]
+    curves = frame(
+        seed=np.repeat([0, 1, 2], 3), step=steps * 3, extrapolation_mse=[3, 0.5, 0.2, 3, 0.5, 2, 3, np.nan, 3]
+    )
+    facts = solved_facts(runs, curves, threshold=1.0, judge="extrapolation_mse")
+    assert facts["solved"].tolist() == [True, False, False]
+    assert facts["solved_at"].isna().tolist() == [False, True, True]
+    assert facts["solved_at"].iloc[0] == 10
+
+
+def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> None:
+    keys = {"task": "a", "setting": "", "operation": "add", "split": "extrapolation", "model": "nau"}
+    published = pd.DataFrame(
+        [
+            {**keys, "metric": metric, "printed": text, "printed_low": "", "printed_high": ""}
+            for metric, text in {"success_rate": "0.45", "score": "0.0", "lonely": "3"}.items()
+        ]
+    )
+    rows = [
+        Row({**keys, "metric": "success_rate"}, 0.6, 0.5, 0.7, 100, 10, lambda _: compare_rates(60, 100, 45, 100)),
+        Row({**keys, "metric": "score"}, 5.0, 4.0, 6.0, 3, 10, lambda p: compare_single([4, 5, 6], p["printed"])),
+    ]
+    table = compared(rows, published).set_index("metric")
+    assert table["verdict"].to_dict() == {
+        "success_rate": "differs", "score": "differs", "lonely": "not comparable",
+    }  # fmt: skip
+    assert table.loc["lonely", "note"] == "no runs of ours"

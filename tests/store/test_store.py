@@ -1,0 +1,289 @@
+"""The run store: written once, read as a union, safe from what fails half-way."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nalu_bench import runner
+from nalu_bench.cell import Cell, Wanted, canonical
+from nalu_bench.runner import Job, Machine
+from nalu_bench.seeds import Block, BlockResult
+from nalu_bench.store import schema, writer
+from nalu_bench.store.reader import Store
+from nalu_bench.training import trainer
+from nalu_bench.training.trainer import Mode, train_block
+
+MakeCell = Callable[..., Cell]
+
+MACHINE = Machine("cpu", compile=False, workers=1)
+EAGER = Mode("cpu", compiled=False)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def missing(store: Store, cell: Cell, seeds: range) -> list[Job]:
+    return runner.jobs([Wanted(cell, tuple(seeds))], store, MACHINE)
+
+
+def train(store: Store, cell: Cell, seeds: range) -> list[str]:
+    return runner.run(missing(store, cell, seeds), MACHINE)
+
+
+def trained(cell: Cell, seeds: tuple[int, ...], path: Path) -> BlockResult:
+    return train_block(cell, Block(0, seeds), EAGER, path / "unused.pt", lambda step, solved: None)
+
+
+def write(store: Store, cell: Cell, result: BlockResult) -> None:
+    writer.write_part(store.root, cell, result, EAGER.describe() | {"commit": "unknown"})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store, in which no temporary file may be left behind."""
+    store = Store(tmp_path / "runs")
+    yield store
+    left = [path.name for path in store.root.rglob("*") if path.name.endswith(".tmp") or path.suffix == ".pt"]
+    assert not left
+
+
+def test_what_was_trained_is_read_back(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell()
+    assert train(store, cell, range(2)) == []
+    result = trained(cell, (0, 1), tmp_path)
+
+    curves = store.curves(cell)
+    assert curves["seed"].tolist() == [0] * 5 + [1] * 5
+    assert curves["step"].tolist() == [0, 5, 10, 15, 20] * 2
+    for name, column in result.columns.items():
+        np.testing.assert_array_equal(curves[name], column.T.ravel())
+
+    runs = store.runs(cell)
+    assert runs["seed"].tolist() == [0, 1]
+    assert runs["status"].tolist() == ["finished"] * 2
+    assert runs["last_step"].tolist() == [20, 20]
+    assert runs["diverged_at"].isna().all()
+    assert runs["selected_step"].tolist() == result.selected_step.tolist()
+    for name, column in result.columns.items():
+        at_selected = [
+            column[result.steps.tolist().index(step), lane] for lane, step in enumerate(runs["selected_step"])
+        ]
+        np.testing.assert_array_equal(runs[name], at_selected)
+    assert set(runs["part"]) == {"0-1"}
+    assert set(runs["device"]) == {"cpu"}
+    assert set(runs["mode"]) == {"eager"}
+
+    weights = store.weights(cell)
+    for row in weights.itertuples():
+        W = result.weights[str(row.name)][row.seed]
+        np.testing.assert_array_equal(np.reshape(row.values, row.shape), W)
+    assert len(weights) == 2 * len(result.weights)
+
+
+def test_the_folder_of_a_cell_says_what_its_address_is_the_hash_of(store: Store, make_cell: MakeCell) -> None:
+    cell = make_cell(steps=0)
+    train(store, cell, range(1))
+    identity = json.loads((store.root / cell.folder / schema.CELL).read_text())
+    assert hashlib.sha256(canonical(identity).encode()).hexdigest()[:16] == cell.digest == cell.folder.name
+    (manifest,) = store.manifests(cell)
+    assert manifest["seeds"] == "0"
+    assert {"device", "mode", "torch", "numpy", "python", "commit", "processor", "finished"} <= set(manifest)
+
+
+def test_an_unknown_cell_has_no_runs(store: Store, make_cell: MakeCell) -> None:
+    cell = make_cell()
+    assert store.stored_seeds(cell) == set()
+    assert store.runs(cell).empty
+    assert store.failures(cell) == {}
+
+
+def test_asking_for_more_seeds_trains_only_the_missing(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell()
+    train(store, cell, range(2))
+    first = contents(store.root / cell.folder / "parts" / "0-1")
+    (job,) = missing(store, cell, range(4))
+    assert job.block.wanted == (2, 3)
+    train(store, cell, range(4))
+    assert [part.name for part in store.parts(cell)] == ["0-1", "2-3"]
+    assert contents(store.root / cell.folder / "parts" / "0-1") == first
+    assert missing(store, cell, range(4)) == []
+    at_once = trained(cell, (0, 1, 2, 3), tmp_path)
+    for name, column in at_once.columns.items():
+        np.testing.assert_array_equal(store.curves(cell)[name], column.T.ravel())
+
+
+def test_seeds_of_several_blocks_become_several_jobs(store: Store, make_cell: MakeCell) -> None:
+    cell = make_cell(steps=0)
+    assert [job.block.number for job in missing(store, cell, range(20, 60))] == [0, 1, 2]
+    train(store, cell, range(24, 27))
+    assert [part.name for part in store.parts(cell)] == ["24", "25-26"]
+    assert store.runs(cell)["seed"].tolist() == [24, 25, 26]
+
+
+def test_a_part_is_never_overwritten(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell(steps=0)
+    result = trained(cell, (0, 1), tmp_path)
+    write(store, cell, result)
+    before = contents(store.root)
+    other = {name: column + 1 for name, column in result.columns.items()}
+    write(store, cell, replace(result, columns=other))
+    assert contents(store.root) == before
+
+
+def test_overlapping_parts_give_one_row_a_seed(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell(steps=5)
+    for seeds in ((0, 1), (1, 2), (2,)):
+        write(store, cell, trained(cell, seeds, tmp_path))
+    assert len(store.parts(cell)) == 3
+    assert store.stored_seeds(cell) == {0, 1, 2}
+    assert store.runs(cell)["seed"].tolist() == [0, 1, 2]
+    assert store.curves(cell)["seed"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert not store.weights(cell).duplicated(["seed", "name"]).any()
+
+
+def test_diverged_runs_are_stored_with_what_became_of_them(store: Store, make_cell: MakeCell) -> None:
+    cell = make_cell("linear linear", learning_rate=1e30)
+    assert train(store, cell, range(2)) == []
+    runs = store.runs(cell)
+    assert runs["status"].tolist() == ["diverged"] * 2
+    assert runs["diverged_at"].tolist() == runs["last_step"].tolist() == [2, 2]
+    assert runs["selected_step"].isna().all()
+    assert runs["validation_mse"].isna().all()
+    assert missing(store, cell, range(2)) == []
+
+
+def test_parts_with_and_without_diverged_runs_are_read_together(
+    store: Store, make_cell: MakeCell, tmp_path: Path
+) -> None:
+    cell = make_cell(steps=5)
+    write(store, cell, trained(cell, (0,), tmp_path))
+    result = trained(cell, (1,), tmp_path)
+    write(store, cell, replace(result, diverged_at=np.array([4]), selected_step=np.array([-1])))
+    runs = store.runs(cell)
+    assert runs["status"].tolist() == ["finished", "diverged"]
+    assert runs["diverged_at"].isna().tolist() == [True, False]
+    assert runs["selected_step"].isna().tolist() == [False, True]
+
+
+def fail(message: str, error: type[BaseException] = RuntimeError) -> Callable[..., Any]:
+    def raising(*arguments: Any) -> Any:
+        raise error(message)
+
+    return raising
+
+
+def test_a_cell_that_fails_is_stored_as_failed_and_tried_again(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = make_cell(steps=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, "train_block", fail("out of memory"))
+        (line,) = train(store, cell, range(2))
+    assert "RuntimeError: out of memory" in line
+    path = schema.failure_path(store.root / cell.folder, "0-1")
+    assert str(path) in line
+    assert json.loads(path.read_text())["seeds"] == [0, 1]
+    assert store.failures(cell) == dict.fromkeys((0, 1), "RuntimeError: out of memory")
+    assert store.runs(cell).empty
+    assert len(missing(store, cell, range(2))) == 1
+    assert train(store, cell, range(2)) == []
+    assert store.failures(cell) == {}
+    assert not path.exists()
+
+
+def test_a_failure_is_forgotten_once_its_seeds_are_stored_in_another_part(
+    store: Store, make_cell: MakeCell, tmp_path: Path
+) -> None:
+    cell = make_cell(steps=0)
+    writer.write_failure(store.root, cell, "0-1", [0, 1], "Traceback\nRuntimeError: why")
+    write(store, cell, trained(cell, (0,), tmp_path))
+    assert store.failures(cell) == {1: "RuntimeError: why"}
+
+
+def test_one_cell_that_fails_does_not_cost_the_others(store: Store, make_cell: MakeCell) -> None:
+    broken, sound = make_cell("nau nau", options={"no_such": 1}, steps=0), make_cell("nmu nmu", steps=0)
+    wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
+    failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
+    assert len(failures) == 1
+    assert "no_such" in failures[0]
+    assert store.stored_seeds(sound) == {0}
+    assert list(store.failures(broken)) == [0]
+
+
+def test_an_interruption_is_not_a_failure(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = make_cell(steps=0)
+    monkeypatch.setattr(trainer, "train_block", fail("", KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        train(store, cell, range(1))
+    assert store.failures(cell) == {}
+
+
+def test_checkpoints_are_removed_once_the_block_is_stored(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
+    cell = make_cell()
+    train(store, cell, range(1))
+    assert list((store.root / cell.folder / "checkpoints").iterdir()) == []
+
+
+def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell, other = make_cell(), make_cell(steps=40)
+    rows = [
+        f"{cell.digest},0,finished", f"{cell.digest},1,diverged", f"{cell.digest},2,failed",
+        f"{cell.digest},3,skipped", f"{other.digest},7,finished",
+    ]  # fmt: skip
+    for folder, lines in (("paper/table1", rows), ("local/paper", [f"{cell.digest},4,finished"])):
+        (tmp_path / "results" / folder).mkdir(parents=True)
+        (tmp_path / "results" / folder / "runs.csv").write_text("\n".join(["cell,seed,status", *lines]) + "\n")
+    store = Store(tmp_path / "runs", tmp_path / "results")
+    assert store.finished_seeds(cell) == {0, 1}
+    assert store.stored_seeds(cell) == set()
+    assert [job.block.wanted for job in missing(store, cell, range(5))] == [(2, 3, 4)]
+    assert store.finished_seeds(other) == {7}
+
+
+def test_a_failed_write_leaves_nothing_under_a_final_name(tmp_path: Path) -> None:
+    def half(path: Path) -> None:
+        path.write_text("half")
+        raise OSError("disk full")
+
+    def half_folder(folder: Path) -> None:
+        half(folder / "runs.parquet")
+
+    with pytest.raises(OSError, match="disk full"):
+        schema.write_atomically(tmp_path / "one" / "file.json", half)
+    with pytest.raises(OSError, match="disk full"):
+        schema.write_folder_once(tmp_path / "parts" / "0-1", half_folder)
+    assert contents(tmp_path) == {}
+    assert list((tmp_path / "parts").iterdir()) == []
+
+
+def test_a_failed_write_keeps_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    schema.write_atomically(path, lambda temporary: temporary.write_text("old"))
+    with pytest.raises(ValueError, match="no"):
+        schema.write_atomically(path, fail("no", ValueError))
+    assert contents(tmp_path) == {"file.json": b"old"}
+
+
+def test_a_folder_that_another_process_wrote_first_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "parts" / "0-1"
+
+    def overtaken(folder: Path) -> None:
+        (folder / "runs").write_text("ours")
+        path.mkdir()
+        (path / "runs").write_text("theirs")
+
+    assert not schema.write_folder_once(path, overtaken)
+    assert not schema.write_folder_once(path, lambda folder: (folder / "runs").write_text("later"))
+    assert contents(tmp_path) == {"parts/0-1/runs": b"theirs"}

@@ -1,0 +1,156 @@
+"""The command line as a user meets it: exit codes, messages, and no traceback for a mistake."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nalu_bench import runner
+from nalu_bench.cli import main
+
+SMOKE = ["task=ten_parameter", "budget=smoke", "device.workers=1"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store and results of the test's own."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "model=nmuu"],
+        ["run", "experiment=madsen2020/tabel1"],
+        ["run", "experiment=madsen2020/table1", "+typo=1"],
+        ["report", "madsen2020/tabel1"],
+        ["report", "madsen2020/table1", "budget=papr"],
+        ["list", "modell"],
+        ["run", "seeds=0"],
+    ],
+)
+def test_a_users_mistake_exits_with_2_and_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert len(error.splitlines()) == 1
+
+
+def test_an_unknown_verb_exits_with_2() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["trian"])
+    assert caught.value.code == 2
+
+
+def test_a_mistake_leaves_nothing_behind(home: Path) -> None:
+    main(["run", "task.operation=mull"])
+    assert list(home.iterdir()) == []
+
+
+def test_running_twice_trains_nothing_the_second_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMOKE, "model=nmu"]) == 0
+    assert "2 of 2 runs of 1 cells to train" in capsys.readouterr().out
+    assert main(["run", *SMOKE, "model=nmu"]) == 0
+    assert "nothing to train: all 2 runs of 1 cells are there" in capsys.readouterr().out
+
+
+def test_more_seeds_train_only_those_that_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", *SMOKE, "model=nau"])
+    capsys.readouterr()
+    assert main(["run", *SMOKE, "model=nau", "seeds=5"]) == 0
+    assert "3 of 5 runs of 1 cells to train" in capsys.readouterr().out
+    assert main(["status", *SMOKE, "model=nau", "seeds=6"]) == 0
+    assert "5/6 runs" in capsys.readouterr().out
+
+
+def test_a_failing_cell_costs_no_other_and_exits_with_1(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = runner._train
+
+    def fail_for_nac(job: runner.Job, *rest: object) -> None:
+        if job.cell.model.name == "nac":
+            raise RuntimeError("out of luck")
+        train(job, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "_train", fail_for_nac)
+    assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
+    error = capsys.readouterr().err
+    assert "failed: ten_parameter operation=mul / nac seeds 0-1: RuntimeError: out of luck" in error
+    failure = json.loads(next(home.glob("runs/*/nac/*/failures/0-1.json")).read_text())
+    assert failure["seeds"] == [0, 1]
+    assert "RuntimeError: out of luck" in failure["traceback"]
+    assert len(list(home.glob("runs/*/nau/*/parts/0-1"))) == 1
+    assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
+    assert "0/2 runs, 2 failed" in capsys.readouterr().out
+    monkeypatch.setattr(runner, "_train", train)
+    assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 0
+    assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
+    assert "failed" not in capsys.readouterr().out
+
+
+def test_cuda_without_a_gpu_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    assert main(["run", *SMOKE[:2], "device=cuda"]) == 2
+    assert "device=cuda needs a CUDA GPU" in capsys.readouterr().err
+
+
+def test_two_workers_store_the_same_bits_as_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd = pytest.importorskip("pandas")
+    arguments = ["run", "task=ten_parameter", "budget=smoke", "model=nmu", "seeds=30"]
+    frames = []
+    for workers in (1, 2):
+        monkeypatch.setenv("NALU_BENCH_HOME", str(home / str(workers)))
+        assert main([*arguments, f"device.workers={workers}"]) == 0
+        parts = sorted((home / str(workers)).glob("runs/*/*/*/parts/*/curves.parquet"))
+        frames.append(pd.concat([pd.read_parquet(part) for part in parts], ignore_index=True))
+    pd.testing.assert_frame_equal(*frames, check_exact=True)
+
+
+def test_a_hydra_launcher_runs_the_cells(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [*SMOKE, "model=nau,nmu", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
+    command = [sys.executable, "-m", "nalu_bench", "run", "-m", *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    assert len(list(home.glob("runs/*/*/*/parts/0-1"))) == 2
+
+
+def test_an_interrupted_run_goes_on_and_leaves_no_half_written_part(home: Path) -> None:
+    arguments = ["task=ten_parameter", "model=nmu", "seeds=2", "recipe.steps=2000", "recipe.log_every=10"]
+    command = [sys.executable, "-m", "nalu_bench", "run", *arguments, "compile=false", "device.workers=1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    assert process.stderr is not None
+    while b"step/s, solved" not in process.stderr.readline(200):
+        pass
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130
+    assert "the same command goes on" in output
+    assert "Traceback" not in output
+    time.sleep(0.1)
+    assert not list(home.glob("runs/**/parts/*"))
+
+
+def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "task", "model", "recipe", "budget", "device", "experiment", "unit",
+    ]  # fmt: skip
+    assert main(["list", "unit"]) == 0
+    assert "nac_mul_sigma" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list"]])
+def test_the_command_starts_at_once(arguments: list[str]) -> None:
+    started = time.monotonic()
+    subprocess.run([sys.executable, "-m", "nalu_bench", *arguments], check=True, capture_output=True)
+    assert time.monotonic() - started < 3.0  # 0.1 and 0.3 s on an idle machine; torch alone would take 2
