@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
 from nalu_bench.cell import Cell, canonical, plain
+from nalu_bench.errors import UsageError
 from nalu_bench.models.network import Network
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import streams
@@ -90,6 +91,7 @@ class Program:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
         self.network = cell.model.build(cell.task)
+        _check_factors(cell, self.network)
         self.objective = Objective(self.network)
         self.errors = Errors(self.network)
         self.projection = Method(self.network, "project_")
@@ -182,6 +184,18 @@ def program(cell: Cell, compiled: bool) -> Program:
 
 
 _programs: dict[str, Program] = {}
+
+
+def _check_factors(cell: Cell, network: Network) -> None:
+    """Every penalty of the units must have a factor, and every factor a penalty."""
+    with torch.no_grad():
+        found = sorted(network.predict(torch.zeros(2, cell.task.input_size))[1])
+    given = sorted(cell.model.penalties)
+    if found != given:
+        raise UsageError(
+            f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
+            f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
+        )
 
 
 def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
+from nalu_bench.units.nmu import NMU
 from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal
 
 
@@ -99,33 +100,15 @@ class NACMulSigma(Unit):
 
 
 @register("nac_mul_nmu", version=1)
-class NACMulNMU(Unit):
-    """NAC•,NMU: NAC• with the weights of the NMU.
+class NACMulNMU(NMU):
+    """NAC•,NMU: NAC• with the weights, penalty and clamp of the NMU.
 
-    m = exp(W log(|x| + ε)),  W in [0, 1] clamped after every step,  ε = 1e-7
-    R_sparse = mean min(|W|, |1 - W|)
+    m = exp(W log(|x| + ε)),  W in [0, 1],  ε = 1e-7
 
     Source: Madsen & Johansen 2020, section 4.1. Initialisation: W ~ U[0.25, 0.75]. Deviations: none.
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.
     """
-
-    def __init__(self, in_features: int, out_features: int) -> None:
-        super().__init__(in_features, out_features)
-        self.W = self.matrix()
-        self.reset_parameters()
-
-    def initialisers(self) -> dict[str, Initialiser]:
-        return {"W": uniform(0.25, 0.75)}
-
-    def weights(self) -> dict[str, Tensor]:
-        return {"W": self.W}
-
-    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W)}
-
-    def project_(self) -> None:
-        self.W.clamp_(0.0, 1.0)
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.log_space_product(x, self.W)

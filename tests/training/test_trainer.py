@@ -64,8 +64,10 @@ def sparsity(name: str, W: Tensor) -> Tensor:
 class PlainTraining:
     """One seed of a NAU-NMU or an unpenalised network, trained the usual way: no stacking, torch's optimiser."""
 
-    def __init__(self, cell: Cell, seed: int) -> None:
+    def __init__(self, cell: Cell, seed: int, penalised: bool = True, clamped: bool = True) -> None:
         self.cell, self.seed = cell, seed
+        self.penalised = penalised and "nmu" in cell.model.units()
+        self.clamped = clamped and "nmu" in cell.model.units()
         self.network = cell.model.build(cell.task)
         for name, parameter in self.network.named_parameters():
             generator = torch.Generator().manual_seed(streams.digest64("init", seed, name))
@@ -85,7 +87,7 @@ class PlainTraining:
         split = {name: torch.from_numpy(array) for name, array in task.split_parameters("train").items()}
         x, t = task.sample(u, self.constants, split)
         loss = torch.nn.functional.mse_loss(self.network(x), t)
-        if "nmu" in self.cell.model.units():
+        if self.penalised:
             penalty = self.cell.model.penalties["sparsity"]
             factor = penalty.weight * min(max((step - 1 - penalty.start) / (penalty.end - penalty.start), 0), 1)
             loss = loss + factor * sum(sparsity(name, W) for name, W in self.network.named_parameters())
@@ -98,14 +100,14 @@ class PlainTraining:
             loss.backward()
             self.optimizer.step()
             self.losses.append(loss.item())
-            if "nmu" in self.cell.model.units():
+            if self.clamped:
                 self.network.layers[0].W.data.clamp_(-1, 1)
                 self.network.layers[1].W.data.clamp_(0, 1)
         return self
 
 
 @pytest.mark.parametrize(
-    ("layers", "rate"), [("nau nmu", 0.03), ("nalu nalu", 0.003), ("nac nac_mul", 0.003), ("relu linear", 0.03)]
+    ("layers", "rate"), [("nau nmu", 0.3), ("nalu nalu", 0.003), ("nac nac_mul", 0.003), ("relu linear", 0.03)]
 )
 @pytest.mark.parametrize("seed", [3, 31])
 def test_a_block_trains_every_seed_like_a_plain_loop_over_one_network(
@@ -122,15 +124,26 @@ def test_a_block_trains_every_seed_like_a_plain_loop_over_one_network(
     np.testing.assert_allclose(result.columns["train_loss"][1:, 0], plain.losses[9::10], rtol=1e-4)
 
 
-def test_the_clamp_and_the_penalty_take_part_in_that_comparison(
+def test_without_the_clamp_or_the_penalty_that_comparison_would_fail(
     make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
 ) -> None:
-    cell = make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 25), learning_rate=0.03, steps=30, log_every=10)
-    weights = train(replace(cell, recipe=replace(cell.recipe, selection="last")), tmp_path).weights
-    assert any((W == 1).any() for W in weights.values())
-    plain = PlainTraining(replace(cell, model=replace(cell.model, penalties={"sparsity": Penalty(0.0, 5, 25)})), 3)
-    plain.train(30)
-    assert any(not np.allclose(weights[name][3], W.detach(), atol=1e-3) for name, W in plain.network.weights().items())
+    schedule = {"learning_rate": 0.3, "steps": 30, "log_every": 10, "selection": "last"}
+    cell = make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 25), **schedule)
+    weights = train(cell, tmp_path).weights
+    for missing in ({"clamped": False}, {"penalised": False}):
+        other = PlainTraining(cell, 3, **missing).train(30).network.weights()
+        assert any(not np.allclose(W[3], other[name].detach(), atol=1e-3) for name, W in weights.items())
+
+
+def test_parameters_are_within_the_bounds_of_their_unit_after_every_step(make_cell: MakeCell) -> None:
+    loop = _Loop(make_cell("nau nmu", learning_rate=5.0, log_every=1), ALL, EAGER)
+    for _ in range(5):
+        loop.advance()
+        nau, nmu = (loop.state.parameters[f"network.layers.{layer}.W"] for layer in (0, 1))
+        assert nau.min() == -1
+        assert nau.max() == 1
+        assert nmu.min() == 0
+        assert nmu.max() == 1
 
 
 def test_losses_and_gradients_are_not_mixed_across_seeds(make_cell: MakeCell, make_task: MakeTask) -> None:
@@ -265,12 +278,12 @@ def test_a_diverged_seed_is_frozen_and_reported_and_its_neighbours_go_on(make_ce
         one.evaluate()
     for value in loop.state.parameters.values():
         value[2, 0, 0] = torch.nan
-    frozen = {name: value[2].clone() for name, value in loop.state.parameters.items()}
+    frozen = {name: value[2].clone() for name, value in everything_trained(loop).items()}
     for one in (undisturbed, loop):
         one.advance()
         one.evaluate()
     assert not loop.state.alive[2]
-    for name, value in loop.state.parameters.items():
+    for name, value in everything_trained(loop).items():
         torch.testing.assert_close(value[2], frozen[name], rtol=0, atol=0, equal_nan=True)
     result, expected = loop.result(ALL, 0.0), undisturbed.result(ALL, 0.0)
     assert result.diverged_at.tolist() == [-1, -1, 6] + [-1] * (WIDTH - 3)
@@ -281,6 +294,12 @@ def test_a_diverged_seed_is_frozen_and_reported_and_its_neighbours_go_on(make_ce
     neighbours = [lane for lane in range(WIDTH) if lane != 2]
     assert same(loop.result(Block(0, tuple(neighbours)), 0.0), expected, neighbours)
     assert result.weights["layers.0.W"][2].tobytes() == undisturbed_weights_at_step_5(make_cell)[2].tobytes()
+
+
+def everything_trained(loop: _Loop) -> dict[str, Tensor]:
+    """Parameters and moments."""
+    first, second = ({f"{name} {k}": pair[k] for name, pair in loop.state.moments.items()} for k in (0, 1))
+    return loop.state.parameters | first | second
 
 
 def undisturbed_weights_at_step_5(make_cell: MakeCell) -> Any:

@@ -42,7 +42,7 @@ def test_epsilon_is_that_of_the_authors_code() -> None:
 
 
 def test_the_gated_product_equals_a_loop_over_its_formula() -> None:
-    x, W = draw(5, 4, low=-3, high=3), draw(3, 4, seed=1)
+    x, W = draw(5, 4, low=-3, high=3), draw(3, 4, low=-0.5, high=1.5, seed=1)
     loop = [[math.prod(w * z + 1 - w for w, z in zip(W_o, x_b, strict=True)) for W_o in W] for x_b in x]
     naive = torch.tensor(loop, dtype=torch.float64)
     torch.testing.assert_close(functional.gated_product(x, W), naive, rtol=1e-14, atol=1e-15)
