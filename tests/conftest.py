@@ -38,6 +38,10 @@ def make_task() -> Callable[..., Task]:
     return make
 
 
+PENALISED = {"nau", "nmu", "nac_mul_nmu", "gated_nau_nmu"}
+"""The units that have a penalty: a model must state a factor for it, and may not where there is none."""
+
+
 @pytest.fixture(scope="session")
 def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
     """A cell from "unit unit"; everything else has a default, and recipe values are given by name."""
@@ -53,10 +57,11 @@ def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
         options: dict[str, Any] | None = None,
         **changes: Any,
     ) -> Cell:
+        factors = {"sparsity": penalty or Penalty(0.1, 5, 15)} if PENALISED & set(layers.split()) else {}
         model = TwoLayer(
             kind="two_layer",
             name=layers.replace(" ", "_"),
-            penalties={"sparsity": penalty or Penalty(0.1, 5, 15)},
+            penalties=factors,
             layers=[Layer(unit, options or {}) for unit in layers.split()],
             hidden_size=2,
         )

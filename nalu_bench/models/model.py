@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Penalty:
     """λ(t) = weight · min(max((t - start) / (end - start), 0), 1), the factor of one regulariser at step t.
 
-    Source: Madsen & Johansen 2020, section 2.2 (λ̂, λ_start, λ_end).
+    Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end).
     """
 
     weight: float

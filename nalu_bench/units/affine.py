@@ -12,7 +12,8 @@ from nalu_bench.units.unit import Initialiser, Unit, kaiming_uniform, xavier_uni
 class Linear(Unit):
     """y = W x + b.
 
-    Initialisation: W Xavier-uniform, b = 0 (Madsen & Johansen's code). Deviations: none.
+    Source: the baseline of both papers. Initialisation: W Xavier-uniform, b = 0 (Madsen & Johansen's code).
+    Deviations: none.
     `weights()` is W alone: the papers' sparsity error leaves the bias out.
 
     Shape: (..., in_features) -> (..., out_features).

@@ -29,7 +29,7 @@ def columns(x: Tensor) -> Tensor:
 
 
 def gated_product(x: Tensor, W: Tensor) -> Tensor:
-    """y_o = Π_i (W_oi x_i + 1 - W_oi), Madsen & Johansen 2020, eq. 9: a weight of 0 gives the factor 1."""
+    """y_o = Π_i (W_oi x_i + 1 - W_oi), Madsen & Johansen 2020, eq. 12: a weight of 0 gives the factor 1."""
     return product(W * x.unsqueeze(-2) + 1 - W)
 
 
@@ -62,6 +62,6 @@ def sparsity_penalty(W: Tensor, complement: Tensor) -> Tensor:
 def sparsity_error(W: Tensor) -> Tensor:
     """max_oi min(|W_oi|, |1 - |W_oi||): the distance of the worst weight from {-1, 0, 1}.
 
-    Madsen & Johansen 2020, eq. 15. 0 is sparse, 0.5 the worst for weights in [-1, 1].
+    Madsen & Johansen 2020, eq. 17. 0 is sparse, 0.5 the worst for weights in [-1, 1].
     """
     return torch.minimum(W.abs(), (1 - W.abs()).abs()).amax()

@@ -63,7 +63,7 @@ class NACMul(NAC):
 
     m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
 
-    Source: Trask et al. 2018, eq. 2 (`m`); named NAC• by Madsen & Johansen 2020. Deviations: none.
+    Source: Trask et al. 2018, eq. 2 (`m`); named NAC• by Madsen & Johansen 2020, eq. 3. Deviations: none.
     Loses the signs of x; with W < 0 and x near 0 the output explodes.
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.

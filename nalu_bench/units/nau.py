@@ -21,7 +21,7 @@ class NAU(Unit):
     a = W x,  W = min(max(W, -1), 1)
     R_sparse = mean min(|W|, 1 - |W|)
 
-    Source: Madsen & Johansen 2020, section 2.2. Initialisation: W ~ U[-r, r], see `nau_range`.
+    Source: Madsen & Johansen 2020, eq. 5 to 7. Initialisation: W ~ U[-r, r], see `nau_range`.
     Deviations: none. W is clamped in `forward` and, by `project_`, after every step, so that the authors' other
     penalty, on weights out of bounds, is always 0 and is left out.
 

@@ -14,7 +14,7 @@ class NMU(Unit):
     y_o = Π_i (W_oi x_i + 1 - W_oi)
     R_sparse = mean min(|W|, |1 - W|)
 
-    Source: Madsen & Johansen 2020, section 2.4. Initialisation: W ~ U[0.25, 0.75]. Deviations: none. `project_`
+    Source: Madsen & Johansen 2020, eq. 10 to 12. Initialisation: W ~ U[0.25, 0.75]. Deviations: none. `project_`
     clamps W after every step, so that the authors' penalty on weights out of bounds is always 0 and is left out.
 
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.

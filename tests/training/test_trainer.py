@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.runner import has_compiler
 from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
@@ -244,6 +245,22 @@ def test_several_models_can_be_compiled_in_one_process(make_cell: MakeCell, monk
             loop.evaluate()
             loop.advance()
             assert loop.state.alive.all()
+
+
+@pytest.mark.parametrize(
+    ("layers", "given", "message"),
+    [
+        ("nau nmu", {}, r"must name its units' penalties \(sparsity\), got none"),
+        ("nau nmu", {"sparsty": Penalty(1.0, 0, 1)}, "got sparsty"),
+        ("linear linear", {"sparsity": Penalty(1.0, 0, 1)}, r"penalties \(none\), got sparsity"),
+    ],
+)
+def test_penalties_and_their_factors_must_match(
+    make_cell: MakeCell, layers: str, given: dict[str, Penalty], message: str
+) -> None:
+    cell = make_cell(layers)
+    with pytest.raises(UsageError, match=message):
+        ensemble.program(replace(cell, model=replace(cell.model, penalties=given)), compiled=False)
 
 
 def test_cells_that_differ_by_values_share_one_program(make_cell: MakeCell, make_task: MakeTask) -> None:
