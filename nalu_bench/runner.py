@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import queue
 import shutil
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -104,8 +105,6 @@ def train(job: Job, progress: Progress) -> str | None:
     label = f"{job.cell.label()} seeds {job.block.name}"
     try:
         _train(job, label, progress)
-    except KeyboardInterrupt:
-        raise
     except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
         path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), traceback.format_exc())
         return f"{label}: {type(error).__name__}: {error} (traceback in {path})"
@@ -211,6 +210,7 @@ _events: Any = None
 def _start_worker(events: Any) -> None:
     global _events
     _events = events
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
 
 
 def _train_in_worker(job: Job) -> str | None:
