@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nalu_bench.cell import Cell, Wanted
+from nalu_bench.cell import Cell, Wanted, canonical, plain
 from nalu_bench.errors import UsageError
 from nalu_bench.seeds import Block, blocks
 from nalu_bench.store import provenance, schema
@@ -69,6 +69,7 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     if not todo:
         return []
     check(machine)
+    check_networks(todo)
     total = sum(job.cell.recipe.steps for job in todo)
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
@@ -90,6 +91,14 @@ def check(machine: Machine) -> None:
             raise UsageError("device=cuda needs a CUDA GPU, and torch finds none; use device=cpu.")
     if machine.compile is None and not has_compiler():
         print("no C++ compiler found: training eagerly, several times slower.", file=sys.stderr)
+
+
+def check_networks(todo: Sequence[Job]) -> None:
+    """Build every network once, so that what only shows then is refused before hours are spent on other cells."""
+    from nalu_bench.training.ensemble import check_factors
+
+    for cell in {canonical(plain(job.cell.model)): job.cell for job in todo}.values():
+        check_factors(cell, cell.model.build(cell.task))
 
 
 def has_compiler() -> bool:

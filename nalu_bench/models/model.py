@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from nalu_bench.errors import UsageError
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Model:
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
+        for name, penalty in self.penalties.items():
+            if not 0 <= penalty.start < penalty.end:
+                raise UsageError(
+                    f"model.penalties.{name} must have 0 <= start < end, got start={penalty.start}, end={penalty.end}."
+                )
 
     def skip(self, task: Task) -> str | None:
         """Why this model cannot do `task`, or None if it can."""

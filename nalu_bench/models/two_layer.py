@@ -39,6 +39,7 @@ class TwoLayer(Model):
     hidden_size: int
 
     def validate(self) -> None:
+        super().validate()
         if len(self.layers) != 2:
             raise UsageError(f"model.layers must name 2 units, got {len(self.layers)}.")
         if self.hidden_size < 1:
@@ -50,6 +51,8 @@ class TwoLayer(Model):
         return [layer.unit for layer in self.layers]
 
     def build(self, task: Task) -> Network:
+        import torch
+
         from nalu_bench.models.network import Network
 
         sizes = [task.input_size, self.hidden_size, task.output_size]
@@ -60,5 +63,6 @@ class TwoLayer(Model):
             for option in layer.options:
                 if option not in known:
                     raise unknown(f"option of the unit {layer.unit}", option, known)
-            made.append(unit(size_in, size_out, **layer.options))
-        return Network(*made)
+            with torch.device("meta"):  # the weights are drawn later, and not from the global generator
+                made.append(unit(size_in, size_out, **layer.options))
+        return Network(*made).to_empty(device="cpu")

@@ -129,13 +129,13 @@ class SubsetSums(Task):
         rng = np.random.default_rng(0)
         chunk = 20_000
         total = 0.0
-        for _ in range(samples // chunk):
-            x = self._simulate(rng, chunk)
+        for done in range(0, samples, chunk):
+            x = self._simulate(rng, min(chunk, samples - done))
             every = x.sum(axis=1)
             exact = [x[:, subset].sum(axis=1) for subset in subsets]
             near = [(1 - EPSILON) * part + EPSILON * (every - part) for part in exact]
             total += float(np.square(operation(*near) - operation(*exact)).sum())
-        return total / (samples // chunk * chunk)
+        return total / samples
 
     def _simulate(self, rng: np.random.Generator, count: int) -> np.ndarray:
         intervals = as_intervals("extrapolation", self.extrapolation)
@@ -165,8 +165,10 @@ def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:
 
 def as_intervals(key: str, value: Any) -> list[Interval]:
     """One or two intervals from [low, high] or [[low, high], [low, high]]; raises UsageError for anything else."""
-    rows = value if isinstance(value, list) and value and isinstance(value[0], list) else [value]
+    rows = value if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple) else [value]
     try:
+        if not all(isinstance(row, list | tuple) for row in rows):
+            raise TypeError
         intervals = [(float(low), float(high)) for low, high in rows]
     except (TypeError, ValueError):
         raise UsageError(f"{key} must be [low,high] or [[low,high],[low,high]], got {value}.") from None

@@ -1,5 +1,6 @@
 """A block in the middle of its training, on disk: the newest complete file and the one before it."""
 
+import contextlib
 import os
 import warnings
 from pathlib import Path
@@ -19,7 +20,7 @@ def save(path: Path, snapshot: Snapshot) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     torch.save(snapshot, temporary)
-    if path.exists():
+    with contextlib.suppress(FileNotFoundError):  # none yet, or another process has just finished the block
         os.replace(path, _older(path))
     os.replace(temporary, path)
 
@@ -48,9 +49,9 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
 
 def remove(path: Path) -> None:
-    """Delete both files: the block is finished."""
-    path.unlink(missing_ok=True)
-    _older(path).unlink(missing_ok=True)
+    """Delete both files, and what a killed process left half-written: the block is finished."""
+    for left in (path, _older(path), *path.parent.glob(f"{path.stem}.*.tmp")):
+        left.unlink(missing_ok=True)
 
 
 def _older(path: Path) -> Path:

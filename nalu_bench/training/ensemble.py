@@ -4,7 +4,6 @@ Letters: S seeds of a block, B examples, I inputs, O outputs. Losses are never s
 differentiated on their own, so every seed trains as if alone.
 """
 
-import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +29,7 @@ class State:
     Attributes:
         parameters: by full name, (S, ...).
         moments: the optimiser's two running means of every parameter.
-        alive: (S,) whether every loss so far was finite.
+        alive: (S,) whether every loss so far was finite; where not, the seed stays as it was before.
         diverged_at: (S,) the step whose loss was the first not to be finite, or -1.
         loss: (S,) the last training loss.
     """
@@ -91,13 +90,12 @@ class Program:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
         self.network = cell.model.build(cell.task)
-        _check_factors(cell, self.network)
         self.objective = Objective(self.network)
         self.errors = Errors(self.network)
         self.projection = Method(self.network, "project_")
         self.sparsity = Method(self.network, "sparsity_error")
         self.matrices = Method(self.network, "weights")
-        compile_ = functools.partial(torch.compile, fullgraph=True, dynamic=False) if compiled else _identity
+        compile_ = _compiled if compiled else _identity
         self.step = compile_(torch.no_grad()(self._step))
         self.evaluate = compile_(torch.no_grad()(self._evaluate))
 
@@ -186,8 +184,8 @@ def program(cell: Cell, compiled: bool) -> Program:
 _programs: dict[str, Program] = {}
 
 
-def _check_factors(cell: Cell, network: Network) -> None:
-    """Every penalty of the units must have a factor, and every factor a penalty."""
+def check_factors(cell: Cell, network: Network) -> None:
+    """Raise UsageError unless every penalty of the units has a factor, and every factor a penalty."""
     with torch.no_grad():
         found = sorted(network.predict(torch.zeros(2, cell.task.input_size))[1])
     given = sorted(cell.model.penalties)
@@ -202,6 +200,11 @@ def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:
     value = torch.empty_like(prototype, requires_grad=False)
     initialise(value, streams.torch_generator("init", seed, name))
     return value
+
+
+def _compiled(function: Any) -> Any:
+    # Each program counts its own recompilations: together they would soon reach dynamo's limit of 8.
+    return torch.compile(function, fullgraph=True, dynamic=False, isolate_recompiles=True)  # type: ignore[call-overload]
 
 
 def _identity(function: Any) -> Any:

@@ -154,7 +154,7 @@ class _Loop:
         ramps = {}
         for name, penalty in self.cell.model.penalties.items():
             start, end = penalty.start * scale, penalty.end * scale
-            ramps[name] = penalty.weight * ((steps - 1 - start).double() / (end - start)).clamp(0, 1)
+            ramps[name] = penalty.weight * ((steps.double() - 1 - start) / (end - start)).clamp(0, 1)
         return ramps
 
     def evaluate(self) -> None:

@@ -19,7 +19,6 @@ class Unit(nn.Module):
     Args:
         in_features: number of inputs I, at least 1.
         out_features: number of outputs O, at least 1.
-        generator: source of the initial weights; None is torch's default generator, as in `torch.nn`.
     """
 
     version: ClassVar[int]

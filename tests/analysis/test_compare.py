@@ -31,18 +31,14 @@ def share_of_differs(comparisons: Iterable[Comparison]) -> float:
     return float(np.mean([alone(comparison) is Verdict.DIFFERS for comparison in comparisons]))
 
 
-def steps_on_the_grid(
-    rng: np.random.Generator, seeds: int, median: float, spread: float
-) -> NDArray[np.float64]:
+def steps_on_the_grid(rng: np.random.Generator, seeds: int, median: float, spread: float) -> NDArray[np.float64]:
     """The first evaluation after log-normal crossing times."""
     return RESOLUTION * np.ceil(median * np.exp(spread * rng.standard_normal(seeds)) / RESOLUTION)
 
 
 def with_p_values(p_values: list[float]) -> list[Comparison]:
     """Comparisons as they come before Holm's correction."""
-    return [
-        Comparison(Verdict.DIFFERS if p <= 0.05 else Verdict.AGREES, 0.1, 0.0, 0.2, p, "") for p in p_values
-    ]
+    return [Comparison(Verdict.DIFFERS if p <= 0.05 else Verdict.AGREES, 0.1, 0.0, 0.2, p, "") for p in p_values]
 
 
 def test_holm_rejects_step_by_step_and_stops_at_the_first_failure() -> None:
@@ -75,9 +71,7 @@ def test_comparisons_without_a_p_value_neither_change_nor_count_in_holm() -> Non
     assert settle([]) == []
 
 
-@pytest.mark.parametrize(
-    "counts", [(60, 100, 45, 100), (3, 10, 70, 100), (100, 100, 0, 50), (1, 1000, 0, 1000)]
-)
+@pytest.mark.parametrize("counts", [(60, 100, 45, 100), (3, 10, 70, 100), (100, 100, 0, 50), (1, 1000, 0, 1000)])
 def test_rate_p_value_inverts_the_newcombe_interval(counts: tuple[int, int, int, int]) -> None:
     p_value = compare_rates(*counts).p_value
     if p_value > 1e-10:
@@ -116,9 +110,7 @@ def test_a_rate_of_94_percent_differs_from_one_of_50_percent_either_way() -> Non
 def test_rates_differ_wrongly_in_at_most_about_5_percent(rate: float, seeds: int) -> None:
     rng = np.random.default_rng(2)
     ours, printed = rng.binomial(seeds, rate, 1500), rng.binomial(100, rate, 1500)
-    share = share_of_differs(
-        compare_rates(int(a), seeds, int(b), 100) for a, b in zip(ours, printed, strict=True)
-    )
+    share = share_of_differs(compare_rates(int(a), seeds, int(b), 100) for a, b in zip(ours, printed, strict=True))
     # 5 % and 3.3 standard errors; Newcombe's interval itself is up to a point off for some rates.
     assert 0.005 < share < 0.05 + 0.01 + 3.3 * math.sqrt(0.05 * 0.95 / 1500)
 
@@ -219,9 +211,7 @@ def test_wide_median_intervals_are_inconclusive() -> None:
 def test_medians_of_fewer_than_two_solved_seeds_are_inconclusive(ours: int, printed_solved: int) -> None:
     comparison = compare_medians([1e6] * ours, math.nan, printed_solved, RESOLUTION)
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.note == (
-        f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}"
-    )
+    assert comparison.note == (f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}")
     assert math.isnan(comparison.p_value)
 
 
@@ -255,9 +245,7 @@ def test_impossible_median_arguments_are_refused() -> None:
         ([30.0, 31.0, -math.inf], "21.4", Verdict.DIFFERS),
     ],
 )
-def test_single_printed_numbers_get_their_verdict(
-    samples: list[float], printed: str, verdict: Verdict
-) -> None:
+def test_single_printed_numbers_get_their_verdict(samples: list[float], printed: str, verdict: Verdict) -> None:
     comparison = compare_single(samples, printed)
     assert comparison.verdict is verdict
     assert "reconstructed protocol" in comparison.note

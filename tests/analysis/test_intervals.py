@@ -29,9 +29,7 @@ def assert_covers_95_percent(covered: int, datasets: int) -> None:
     assert abs(covered / datasets - 0.95) < tolerance, f"coverage {covered / datasets}, tolerance {tolerance}"
 
 
-def count_covered(
-    interval: Interval, draw: Callable[[], NDArray[np.float64]], truth: float, datasets: int
-) -> int:
+def count_covered(interval: Interval, draw: Callable[[], NDArray[np.float64]], truth: float, datasets: int) -> int:
     limits = [interval(draw())[1:] for _ in range(datasets)]
     return sum(low <= truth <= high for low, high in limits)
 
@@ -80,9 +78,7 @@ def test_newcombe_interval_covers_95_percent_exactly_computed() -> None:
     from scipy.stats import binom
 
     for trials, trials0, rate, rate0 in [(50, 100, 0.3, 0.3), (25, 50, 0.5, 0.4), (100, 100, 0.9, 0.95)]:
-        weights = np.outer(
-            binom.pmf(range(trials + 1), trials, rate), binom.pmf(range(trials0 + 1), trials0, rate0)
-        )
+        weights = np.outer(binom.pmf(range(trials + 1), trials, rate), binom.pmf(range(trials0 + 1), trials0, rate0))
         # Pairs that hardly ever occur are left out: they only cost time.
         likely = np.argwhere(weights > 1e-5)
         held = [
@@ -123,9 +119,7 @@ def naive_limits(
     """Profile limits by a numerical search over both parameters of scipy's densities."""
 
     def profile(mean: float) -> float:
-        best = minimize_scalar(
-            lambda log_k: -log_likelihood(mean, math.exp(log_k)), bounds=(-6, 9), method="bounded"
-        )
+        best = minimize_scalar(lambda log_k: -log_likelihood(mean, math.exp(log_k)), bounds=(-6, 9), method="bounded")
         return -float(best.fun)
 
     top = profile(peak)
@@ -163,9 +157,7 @@ def test_beta_interval_equals_a_naive_search_over_scipy_densities() -> None:
 @pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e6])
 def test_gamma_interval_is_proportional_to_the_unit(scale: float) -> None:
     x = np.random.default_rng(3).gamma(3.0, 1.0, size=40)
-    assert gamma_mean_interval(scale * x) == pytest.approx(
-        tuple(scale * v for v in gamma_mean_interval(x)), rel=1e-9
-    )
+    assert gamma_mean_interval(scale * x) == pytest.approx(tuple(scale * v for v in gamma_mean_interval(x)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("scale", "tolerance"), [(1e-5, 1e-3), (1e-8, 1e-6), (1e-12, 1e-9)])
@@ -291,6 +283,4 @@ def test_median_standard_error_of_degenerate_samples() -> None:
 def test_series_of_log_gamma_and_digamma_join_their_exact_values() -> None:
     below, above = math.nextafter(20, 0), 20.0
     assert likelihood._binet(below) == pytest.approx(likelihood._binet(above), abs=1e-13)
-    assert likelihood._log_minus_digamma(below) == pytest.approx(
-        likelihood._log_minus_digamma(above), abs=1e-14
-    )
+    assert likelihood._log_minus_digamma(below) == pytest.approx(likelihood._log_minus_digamma(above), abs=1e-14)

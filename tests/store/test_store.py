@@ -12,6 +12,8 @@ import pytest
 
 from nalu_bench import runner
 from nalu_bench.cell import Cell, Wanted, canonical
+from nalu_bench.errors import UsageError
+from nalu_bench.models.two_layer import Layer
 from nalu_bench.runner import Job, Machine
 from nalu_bench.seeds import Block, BlockResult
 from nalu_bench.store import schema, writer
@@ -209,12 +211,37 @@ def test_a_failure_is_forgotten_once_its_seeds_are_stored_in_another_part(
     assert store.failures(cell) == {1: "RuntimeError: why"}
 
 
-def test_one_cell_that_fails_does_not_cost_the_others(store: Store, make_cell: MakeCell) -> None:
-    broken, sound = make_cell("nau nau", options={"no_such": 1}, steps=0), make_cell("nmu nmu", steps=0)
+@pytest.mark.parametrize(
+    "wrong", [{"layers": [Layer("nau", {"no_such": 1}), Layer("nau", {})]}, {"penalties": {}}], ids=["option", "factor"]
+)
+def test_a_network_that_cannot_be_built_is_refused_before_anything_is_trained(
+    store: Store, make_cell: MakeCell, wrong: dict[str, Any]
+) -> None:
+    cell, sound = make_cell("nau nau", steps=0), make_cell("nmu nmu", steps=0)
+    broken = replace(cell, model=replace(cell.model, **wrong))
+    wanted = [Wanted(cell, (0,)) for cell in (sound, broken)]
+    with pytest.raises(UsageError, match=r"no_such|must name its units' penalties \(sparsity\), got none"):
+        runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
+    assert store.stored_seeds(sound) == set()
+    assert store.failures(broken) == {}
+
+
+def test_one_cell_that_fails_does_not_cost_the_others(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, sound = make_cell("nau nau", steps=0), make_cell("nmu nmu", steps=0)
+    train_block = trainer.train_block
+
+    def fail_for_broken(cell: Cell, *rest: Any) -> BlockResult:
+        if cell == broken:
+            raise RuntimeError("no luck")
+        return train_block(cell, *rest)
+
+    monkeypatch.setattr(trainer, "train_block", fail_for_broken)
     wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
     failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
-    assert "no_such" in failures[0]
+    assert "no luck" in failures[0]
     assert store.stored_seeds(sound) == {0}
     assert list(store.failures(broken)) == [0]
 

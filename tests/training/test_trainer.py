@@ -259,8 +259,9 @@ def test_penalties_and_their_factors_must_match(
     make_cell: MakeCell, layers: str, given: dict[str, Penalty], message: str
 ) -> None:
     cell = make_cell(layers)
+    wrong = replace(cell, model=replace(cell.model, penalties=given))
     with pytest.raises(UsageError, match=message):
-        ensemble.program(replace(cell, model=replace(cell.model, penalties=given)), compiled=False)
+        ensemble.check_factors(wrong, wrong.model.build(wrong.task))
 
 
 def test_cells_that_differ_by_values_share_one_program(make_cell: MakeCell, make_task: MakeTask) -> None:
