@@ -193,8 +193,7 @@ def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[
     try:
         pending = {pool.submit(_train_in_worker, job) for job in todo}
         while pending:
-            with contextlib.suppress(queue.Empty):
-                progress(*events.get(timeout=0.2))
+            _tell(events, progress)
             finished = {future for future in pending if future.done()}
             pending -= finished
             yield from (_outcome(future) for future in finished)
@@ -204,6 +203,14 @@ def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[
             process.terminate()  # a block's checkpoint holds what is lost here
         raise
     pool.shutdown()
+
+
+def _tell(events: Any, progress: Progress) -> None:
+    """Pass on what the workers have reported, waiting a little for the first of it."""
+    with contextlib.suppress(queue.Empty):
+        progress(*events.get(timeout=0.2))
+        while True:
+            progress(*events.get_nowait())
 
 
 def _outcome(future: "Future[str | None]") -> str | None:

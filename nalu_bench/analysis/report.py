@@ -119,12 +119,12 @@ def _render(summary: Summary, folder: Path) -> None:
     skipped = measured.runs[measured.runs["status"] == "skipped"]
     runs = measured.runs[measured.runs["status"] != "skipped"]
     table = compared(_judged(summary.rows(runs), measured), read(summary.experiment.published))
-    write_atomically(folder / "table.csv", lambda path: table.to_csv(path, index=False, lineterminator="\n"))
+    write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
     tables = summary.tables(table)
     _write_text(folder / "table.md", _markdown(summary.experiment, measured, table, tables, skipped))
     _write_text(folder / "table.tex", _latex(summary.experiment, measured, tables))
     figure, drawn = summary.figure(runs, measured.curves, table)
-    write_atomically(folder / "figure.csv", lambda path: drawn.to_csv(path, index=False, lineterminator="\n"))
+    write_atomically(folder / "figure.csv", lambda path: _write_csv(drawn, path))
     _write_figure(folder, figure)
 
 
@@ -133,6 +133,11 @@ def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
     if measured.manifest["budget"]["name"] != "smoke":
         return rows
     return [replace(row, compare=lambda _: not_comparable("a smoke budget")) for row in rows]
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Ten digits: more would tell processors apart by the order of their sums."""
+    frame.to_csv(path, index=False, lineterminator="\n", float_format="%.10g")
 
 
 def _write_text(path: Path, text: str) -> None:
