@@ -53,7 +53,7 @@ def write(request: Request, store: Store, results: Path) -> Path:
     """Bring a folder of results up to date with the store; returns the folder.
 
     Raises:
-        UsageError if there are no runs, or fewer than the folder already reports.
+        UsageError if there are no runs, or fewer than committed results already report.
     """
     summary = _summary(request.experiment)
     folder = target(request, results)
@@ -64,7 +64,7 @@ def write(request: Request, store: Store, results: Path) -> Path:
             f"there are no runs of {request.experiment.name} at budget={request.budget}; "
             f"first: nalu-bench run experiment={request.experiment.name} budget={request.budget}"
         )
-    if before is not None and len(now.runs) < len(before.runs):
+    if before is not None and folder == results / request.experiment.name and len(now.runs) < len(before.runs):
         raise UsageError(
             f"{folder} reports {len(before.runs)} runs, and only {len(now.runs)} of the present configuration are "
             "there; train the rest first, or move the folder away."

@@ -8,6 +8,7 @@ Letters: N inputs, B examples.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -124,26 +125,32 @@ class SubsetSums(Task):
         if criterion not in CRITERIA:
             raise unknown("criterion", criterion, CRITERIA)
         extra = self.authors_extra if criterion == "authors" else 0
-        subsets = [slice(subset.start, subset.stop + extra) for subset in self.subsets()]
-        operation = OPERATIONS[self.operation]
-        rng = np.random.default_rng(0)
-        chunk = 20_000
-        total = 0.0
-        for done in range(0, samples, chunk):
-            x = self._simulate(rng, min(chunk, samples - done))
-            every = x.sum(axis=1)
-            exact = [x[:, subset].sum(axis=1) for subset in subsets]
-            near = [(1 - EPSILON) * part + EPSILON * (every - part) for part in exact]
-            total += float(np.square(operation(*near) - operation(*exact)).sum())
-        return total / samples
+        subsets = tuple((subset.start, subset.stop + extra) for subset in self.subsets())
+        intervals = tuple(as_intervals("extrapolation", self.extrapolation))
+        return _simulated_threshold(self.operation, self.input_size, subsets, intervals, samples)
 
-    def _simulate(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        intervals = as_intervals("extrapolation", self.extrapolation)
-        shape = (count, self.input_size)
-        x = rng.uniform(*intervals[0], size=shape)
-        for low, high in intervals[1:]:
-            x = np.where(rng.random(shape) < 0.5, x, rng.uniform(low, high, size=shape))
-        return x
+
+@functools.cache
+def _simulated_threshold(
+    operation: str, inputs: int, subsets: tuple[tuple[int, int], ...], intervals: tuple[Interval, ...], samples: int
+) -> float:
+    rng = np.random.default_rng(0)
+    chunk = 20_000
+    total = 0.0
+    for done in range(0, samples, chunk):
+        x = _inputs(rng, (min(chunk, samples - done), inputs), intervals)
+        every = x.sum(axis=1)
+        exact = [x[:, start:stop].sum(axis=1) for start, stop in subsets]
+        near = [(1 - EPSILON) * part + EPSILON * (every - part) for part in exact]
+        total += float(np.square(OPERATIONS[operation](*near) - OPERATIONS[operation](*exact)).sum())
+    return total / samples
+
+
+def _inputs(rng: np.random.Generator, shape: tuple[int, int], intervals: tuple[Interval, ...]) -> np.ndarray:
+    x = rng.uniform(*intervals[0], size=shape)
+    for low, high in intervals[1:]:
+        x = np.where(rng.random(shape) < 0.5, x, rng.uniform(low, high, size=shape))
+    return x
 
 
 def spread(u: Tensor, intervals: Tensor) -> Tensor:

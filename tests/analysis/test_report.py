@@ -88,6 +88,13 @@ def test_a_report_with_fewer_runs_than_are_there_is_refused(request_: report.Req
     assert files(results / "madsen2020" / "table1") == before
 
 
+def test_local_results_follow_the_budget_that_was_asked_for(request_: report.Request, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    report.write(replace(request_, custom=True), store, results)
+    folder = report.write(replace(request_, custom=True, cells=request_.cells[:1]), store, results)
+    assert len(pd.read_csv(folder / "runs.csv")) == 3
+
+
 def test_new_seeds_join_the_committed_ones(request_: report.Request, tmp_path: Path) -> None:
     results = tmp_path / "results"
     first = replace(request_, cells=[replace(want, seeds=(0, 1)) for want in request_.cells])
