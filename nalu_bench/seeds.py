@@ -10,7 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 WIDTH = 25
-"""Seeds of a block. Measured on two cores (benchmarks): wider blocks leave the cache, narrower ones wait for Python."""
+"""Seeds of a block.
+
+Microseconds per seed-step on one core, compiled, for widths 20, 25, 32, 50, 100: NALU with 100 inputs 64, 55, 55, 56,
+59; NMU with 4 inputs 6.2, 5.2, 4.8, 4.2, 3.1. Narrow blocks wait for Python, wide ones leave the cache; 25 wastes no
+lane of 100 seeds and gives four blocks to share among cores.
+"""
 
 
 @dataclass(frozen=True)
