@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup reproduce-table1 test lint types check list clean
 
 help: ## show this list
-	@grep -hE '^[a-zA-Z0-9%_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]*):.*## (.*)$$/  \1 | \2/' | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create the virtual environment
 
@@ -17,12 +17,10 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-reproduce-table1: $(READY) ## Table 1 of Trask et al. 2018, in minutes (BUDGET=paper for the full scale)
-	$(BIN)/nalu-bench run experiment=trask2018/table1 budget=$(or $(BUDGET),short)
-	$(BIN)/nalu-bench report trask2018/table1 budget=$(or $(BUDGET),short)
+reproduce-table1: reproduce-trask2018-table1 ## Table 1 of Trask et al. 2018, in minutes (BUDGET=paper: the full scale)
 
-reproduce-%: $(READY) ## any experiment: reproduce-madsen2020-table1 (BUDGET=short or paper)
-	$(BIN)/nalu-bench run experiment=$(subst -,/,$*) budget=$(or $(BUDGET),short)
+reproduce-%: $(READY) ## any experiment, such as reproduce-madsen2020-table1 (FRESH=1: train what results/ holds, too)
+	$(BIN)/nalu-bench run experiment=$(subst -,/,$*) budget=$(or $(BUDGET),short) $(if $(FRESH),committed=false)
 	$(BIN)/nalu-bench report $(subst -,/,$*) budget=$(or $(BUDGET),short)
 
 test: $(READY) ## run all tests

@@ -3,11 +3,13 @@
 import functools
 import hashlib
 import json
+import re
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from nalu_bench import registry
+from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Model
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import TRAINER_VERSION
@@ -24,6 +26,9 @@ class Cell:
 
     def validate(self) -> None:
         """Raise UsageError if the values of the cell cannot go together."""
+        for part in (self.task, self.model, self.recipe):
+            if not re.fullmatch(r"\w[\w.-]*", part.name):
+                raise UsageError(f"a name must be of letters, digits, '_', '.' and '-', got '{part.name}'.")
         self.task.validate()
         self.model.validate()
         self.recipe.validate()

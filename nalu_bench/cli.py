@@ -32,7 +32,7 @@ Several machines: add a Hydra launcher, such as hydra/launcher=joblib or hydra/l
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 if interrupted."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         return int(options.command(options))
@@ -45,6 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
         return 130
+
+
+def _flags_first(arguments: Sequence[str]) -> list[str]:
+    """The verb, then -m wherever it stood: argparse would not take overrides on both sides of it."""
+    return sorted(arguments, key=lambda text: 1 if text in ("-m", "--multirun") else 2 if "=" in text else 0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,6 +96,8 @@ def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
         return config.plan_cells(others, options.multirun), None
     if len(named) > 1 or "," in named[0]:
         raise UsageError("one experiment at a time: give experiment= once, without a list.")
+    if options.multirun:
+        raise UsageError("an experiment is a sweep already: leave -m out.")
     chosen = experiment.load(named[0])
     return config.plan_experiment(chosen, others), chosen
 
@@ -104,24 +111,23 @@ def _store(committed: bool = True) -> "Store":
 def _run(options: argparse.Namespace) -> int:
     from nalu_bench import runner
 
-    plan, _ = _plan(options)
+    plan, experiment = _plan(options)
     store = _store(plan.committed)
-    wanted = sum(len(want.seeds) for want in plan.cells)
-    for reason in sorted(
-        {f"{want.cell.label()}: skipped, {want.cell.skip()}." for want in plan.cells if want.cell.skip()}
-    ):
-        print(reason)
+    for want in plan.cells:
+        if want.cell.skip():
+            print(f"{want.cell.label()}: skipped, {want.cell.skip()}.")
     todo = runner.jobs(plan.cells, store, plan.machine)
-    missing = sum(len(job.block.wanted) for job in todo)
-    if not todo:
-        print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
-        failures = []
-    else:
+    wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
+    failures = []
+    if todo:
+        missing = sum(len(job.block.wanted) for job in todo)
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
         failures = _launch(todo, plan, store)
+    else:
+        print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
-    if not any(text.startswith("experiment=") for text in options.overrides):
+    if experiment is None:
         from nalu_bench.analysis.brief import brief
 
         print(brief(store, plan.cells))
@@ -134,12 +140,12 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
 
     if not plan.hydra:
         return runner.run(todo, plan.machine)
-    runner.check(plan.machine)
+    runner.check(plan.machine, todo)
     folder = paths.runs_dir() / ".hydra"
     cells = runner.by_cell(todo)
     config.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)
     left = runner.jobs(plan.cells, store, plan.machine)
-    return [f"{job.cell.label()} seeds {job.block.name}: not in the store" for job in left]
+    return [f"{job.label}: not in the store, see the launcher's output" for job in left]
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -9,11 +9,12 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import hydra
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
@@ -27,13 +28,16 @@ from nalu_bench import paths, registry
 from nalu_bench.cell import Cell, Wanted
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.experiment import CellGroup, Experiment
+from nalu_bench.models.model import Model
 from nalu_bench.runner import Machine
+from nalu_bench.tasks.task import Task
 from nalu_bench.training.recipe import Recipe
 
 Pair = tuple[str, Any]
 """A key and the value it is given."""
 
 GROUPS = ("task", "model", "recipe", "budget", "device")
+MACHINE_KEYS = ("device", "compile", "committed")
 VERSION_BASE = "1.3"
 
 
@@ -97,45 +101,53 @@ class Plan:
 def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
     """The cell that the overrides describe, or with `multirun` one for every combination of their lists."""
     overrides, hydra_overrides = _split(arguments)
+    for override in overrides:
+        if override.is_sweep_override() and override.key_or_group.startswith(MACHINE_KEYS):
+            raise UsageError(f"{override.key_or_group} takes one value for all cells, got '{override.input_line}'.")
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs = [_configure(choice) for choice in choices]
-    cells = [_wanted(config) for config in configs]
-    return _plan(cells, configs[0], custom=True, hydra_overrides=hydra_overrides)
+    return _plan([_wanted(config) for config in configs], configs[0], custom=True, hydra_overrides=hydra_overrides)
 
 
 def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     """The cells of an experiment under one of its budgets.
 
-    An override of a key that the experiment sweeps chooses among its values; any other holds for every cell.
+    An override of a key that the experiment sweeps (model=nac,nalu) chooses among its values; any other holds for
+    every cell.
     """
     overrides, hydra_overrides = _split(arguments)
-    given = _single(overrides)
-    budget = next((value for key, value in given if key == "budget"), "short")
+    swept = {key: [str(v) for g in experiment.cells for v in g.grid.get(key, [])] for key in _grid_keys(experiment)}
+    only = {o.key_or_group: _values(o) for o in overrides if o.key_or_group in swept}
+    for key, values in only.items():
+        for value in sorted(values - set(swept[key])):
+            raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
+    changed = _single(override for override in overrides if override.key_or_group not in swept)
+    budget = str(dict(changed).get("budget", "short"))
     if budget not in experiment.budgets:
         raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
     scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
-    swept = {key: [str(v) for group in experiment.cells for v in group.grid.get(key, [])] for key, _ in given}
-    only = {key: str(value) for key, value in given if swept[key]}
-    for key, value in only.items():
-        if value not in swept[key]:
-            raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
-    changed = [(key, value) for key, value in given if key not in only]
     pairs = [
         (group, _configure(_in_order(scale, _pairs(choice) + _seeds(group), changed, group.fixed)))
         for group in experiment.cells
         for choice in group.expand(only)
     ]
     cells = [_wanted(config, group.role) for group, config in pairs]
-    custom = any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in given)
+    custom = bool(only) or any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in changed)
     return _plan(cells, pairs[0][1], custom, hydra_overrides)
+
+
+def _grid_keys(experiment: Experiment) -> set[str]:
+    return {key for group in experiment.cells for key in group.grid}
+
+
+def _values(override: Override) -> set[str]:
+    """The values of an override, one or a list of them."""
+    return set(override.sweep_string_iterator()) if override.is_sweep_override() else {str(override.value())}
 
 
 def _in_order(scale: list[Pair], group: list[Pair], given: list[Pair], fixed: bool) -> list[Pair]:
     """The later of two overrides of one key holds."""
     return [*scale, *given, *group] if fixed else [*scale, *group, *given]
-
-
-MACHINE_KEYS = ("device", "compile", "committed")
 
 
 def group_names(group: str) -> list[str]:
@@ -157,7 +169,11 @@ def sweep(job: Callable[[int], None], indices: Sequence[int], hydra_overrides: S
         "nalu-bench", "--multirun", f"index={','.join(map(str, indices))}", f"hydra.sweep.dir={folder}",
         *hydra_overrides,
     ]  # fmt: skip
-    application(functools.partial(_run_job, job))()
+    try:
+        application(functools.partial(_run_job, job))()
+    except SystemExit as end:  # Hydra prints what is wrong with its overrides and leaves
+        if end.code:
+            raise UsageError(f"Hydra cannot launch the cells with {' '.join(hydra_overrides)}, see above.") from None
 
 
 def _run_job(job: Callable[[int], None], config: DictConfig) -> None:
@@ -171,10 +187,14 @@ def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
     for argument in ours:
         if "=" not in argument or argument.startswith("~"):
             raise UsageError(f"an override must look like key=value, got '{argument}'.")
+    return [_parse(argument) for argument in ours], hydra_overrides
+
+
+def _parse(argument: str) -> Override:
     try:
-        return OverridesParser.create().parse_overrides(ours), hydra_overrides
-    except HydraException as error:
-        raise UsageError(f"cannot read the overrides: {str(error).splitlines()[0]}") from None
+        return OverridesParser.create().parse_override(argument)
+    except HydraException:
+        raise UsageError(f"cannot read '{argument}': brackets must match, special characters need quotes.") from None
 
 
 def _single(overrides: Iterable[Override]) -> list[Pair]:
@@ -223,11 +243,23 @@ def _configure(pairs: Sequence[Pair]) -> DictConfig:
 def _set(config: DictConfig, key: str, value: Any) -> None:
     keys = list(_keys(config))
     if key not in keys:
-        raise unknown("key", key, keys)
+        raise _unknown_key(key, keys)
+    if key.endswith((".name", ".kind")):
+        raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
     try:
         OmegaConf.update(config, key, value, merge=False)
     except OmegaConfBaseException as error:
         raise UsageError(f"{key}: {str(error).splitlines()[0]}.") from None
+
+
+def _unknown_key(key: str, keys: Sequence[str]) -> UsageError:
+    """An error that names a key of the same last part, else the nearest of its level, and lists that level."""
+    same = [known for known in keys if known.rpartition(".")[2] == key.rpartition(".")[2]]
+    if same:
+        return UsageError(f"unknown key '{key}'; did you mean '{same[0]}'?")
+    parent = key.rpartition(".")[0]
+    level = [known for known in keys if known.rpartition(".")[0] == parent]
+    return unknown("key", key, level or [known for known in keys if "." not in known])
 
 
 def _keys(config: Any, prefix: str = "") -> Iterator[str]:
@@ -247,7 +279,7 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(paths.conf_dir())):
             return compose("config", overrides=[*groups, *user])
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         raise UsageError(f"cannot compose {' '.join(groups) or 'the defaults'}: {error}") from None
 
 
@@ -276,6 +308,9 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
         seeds, first = int(config.seeds), int(config.first_seed)
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
+    for key, value, schema in (("task", task, Task), ("model", model, Model), ("recipe", recipe, Recipe)):
+        if not isinstance(value, schema):
+            raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
     cell = Cell(task, model, recipe)  # type: ignore[arg-type]
     cell.validate()
     if seeds < 1:
@@ -286,9 +321,23 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
 
 
 def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
-    cores = 1 if hydra_overrides else os.cpu_count() or 1  # a launcher runs cells side by side itself
-    workers = config.device.workers if config.device.workers is not None else cores
+    try:
+        workers, compiled, committed = config.device.workers, config.compile, config.committed
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).splitlines()[0]) from None
+    if workers is None:  # a launcher runs cells side by side itself
+        workers = 1 if hydra_overrides else os.cpu_count() or 1
     if workers < 1:
         raise UsageError(f"device.workers must be at least 1, got {workers}.")
-    machine = Machine(config.device.name, config.compile, workers)
-    return Plan(cells, machine, config.budget.name, custom, bool(config.committed), hydra_overrides)
+    machine = Machine(config.device.name, compiled, workers)
+    return Plan(_merged(cells), machine, config.budget.name, custom, bool(committed), hydra_overrides)
+
+
+def _merged(cells: Iterable[Wanted]) -> list[Wanted]:
+    """One entry a cell, with the seeds of all: a sweep over seeds asks for the same cell more than once."""
+    merged: dict[tuple[str, str], Wanted] = {}
+    for want in cells:
+        key = (want.cell.digest, want.role)
+        seeds = set(want.seeds) | set(merged[key].seeds if key in merged else ())
+        merged[key] = replace(want, seeds=tuple(sorted(seeds)))
+    return list(merged.values())

@@ -9,7 +9,7 @@
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,10 @@ class CellGroup:
     seeds: int | None = None
     fixed: bool = False
 
-    def expand(self, only: Mapping[str, str]) -> list[list[str]]:
-        """The overrides of every cell whose grid values are those in `only`, where it names them."""
+    def expand(self, only: Mapping[str, Collection[str]]) -> list[list[str]]:
+        """The overrides of every cell whose grid values are among those in `only`, where it names them."""
         axes = [
-            [f"{key}={value}" for value in values if str(value) == only.get(key, str(value))]
+            [f"{key}={value}" for value in values if str(value) in only.get(key, [str(value)])]
             for key, values in self.grid.items()
         ]
         return [[*self.overrides, *choice] for choice in itertools.product(*axes)]

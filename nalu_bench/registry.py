@@ -35,7 +35,6 @@ def register(name: str, *, version: int) -> Callable[[Class], Class]:
     """
 
     def mark(cls: Class) -> Class:
-        cls.registry_name = name  # type: ignore[attr-defined]
         cls.version = version  # type: ignore[attr-defined]
         return cls
 

@@ -49,6 +49,11 @@ class Job:
     root: Path
     commit: str
 
+    @property
+    def label(self) -> str:
+        """For progress lines and messages."""
+        return f"{self.cell.label()} seeds {self.block.name}"
+
 
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""
@@ -68,8 +73,7 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed."""
     if not todo:
         return []
-    check(machine)
-    check_networks(todo)
+    check(machine, todo)
     total = sum(job.cell.recipe.steps for job in todo)
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
@@ -82,8 +86,9 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     return failures
 
 
-def check(machine: Machine) -> None:
-    """Raise UsageError if the machine cannot do what is asked of it; say once if it cannot compile."""
+def check(machine: Machine, todo: Sequence[Job]) -> None:
+    """Raise UsageError if the machine or the networks cannot do what is asked; say once if nothing is compiled."""
+    _check_networks(todo)
     if machine.device == "cuda":
         import torch
 
@@ -93,7 +98,7 @@ def check(machine: Machine) -> None:
         print("no C++ compiler found: training eagerly, several times slower.", file=sys.stderr)
 
 
-def check_networks(todo: Sequence[Job]) -> None:
+def _check_networks(todo: Sequence[Job]) -> None:
     """Build every network once, so that what only shows then is refused before hours are spent on other cells."""
     from nalu_bench.training.ensemble import check_factors
 
@@ -109,15 +114,18 @@ def has_compiler() -> bool:
 
 def train(job: Job, progress: Progress) -> str | None:
     """Train and store one job in this process; returns a line if it failed, else None."""
+    try:
+        _train(job, progress)
+    except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
+        return _fail(job, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return None
+
+
+def _fail(job: Job, why: str, details: str = "") -> str:
     from nalu_bench.store import writer
 
-    label = f"{job.cell.label()} seeds {job.block.name}"
-    try:
-        _train(job, label, progress)
-    except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
-        path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), traceback.format_exc())
-        return f"{label}: {type(error).__name__}: {error} (traceback in {path})"
-    return None
+    path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), details or why)
+    return f"{job.label}: {why} (details in {path})"
 
 
 def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
@@ -134,7 +142,7 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> 
         print(f"failed: {failure}", file=sys.stderr)
 
 
-def _train(job: Job, label: str, progress: Progress) -> None:
+def _train(job: Job, progress: Progress) -> None:
     import torch
 
     from nalu_bench.store import writer
@@ -149,7 +157,7 @@ def _train(job: Job, label: str, progress: Progress) -> None:
 
     def report(step: int, solved: int) -> None:
         nonlocal done
-        progress(label, step - done, solved)
+        progress(job.label, step - done, solved)
         done = step
 
     threshold = job.cell.task.threshold("task", samples=100_000)
@@ -191,12 +199,11 @@ def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[
     events: Any = context.Queue()
     pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(events,))
     try:
-        pending = {pool.submit(_train_in_worker, job) for job in todo}
+        pending = {pool.submit(_train_in_worker, job): job for job in todo}
         while pending:
             _tell(events, progress)
-            finished = {future for future in pending if future.done()}
-            pending -= finished
-            yield from (_outcome(future) for future in finished)
+            for future in [future for future in pending if future.done()]:
+                yield _outcome(future, pending.pop(future))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for process in list(getattr(pool, "_processes", {}).values()):
@@ -213,11 +220,11 @@ def _tell(events: Any, progress: Progress) -> None:
             progress(*events.get_nowait())
 
 
-def _outcome(future: "Future[str | None]") -> str | None:
+def _outcome(future: "Future[str | None]", job: Job) -> str | None:
     try:
         return future.result()
     except Exception as error:  # the worker itself died, out of memory perhaps
-        return f"a worker process died: {error!r}"
+        return _fail(job, f"its worker process died: {error!r}")
 
 
 _events: Any = None

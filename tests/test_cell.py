@@ -121,7 +121,7 @@ def test_the_folder_and_label_of_a_cell_name_its_task_and_model(make_cell: MakeC
         ({"steps": -5}, "steps must be at least 0, got -5"),
         ({"optimizer": "sgd"}, "unknown optimizer 'sgd'"),
         ({"selection": "best"}, "unknown selection 'best'"),
-        ({"learning_rate": 0}, "recipe.learning_rate must be above 0, got 0"),
+        ({"learning_rate": 0}, "recipe.learning_rate must be above 0 and finite, got 0"),
         ({"beta2": 1.0}, r"recipe.beta2 must lie in \[0, 1\), got 1.0"),
         ({"layers": "nau"}, "must name 2 units, got 1"),
         ({"layers": "nau nmuu"}, "unknown unit 'nmuu'; did you mean 'nmu'"),

@@ -33,13 +33,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["report", "madsen2020/table1", "budget=papr"],
         ["list", "modell"],
         ["run", "seeds=0"],
+        ["run", "experiment="],
+        ["run", "-m", "experiment=madsen2020/table1"],
+        ["run", "model.penalties={}", "budget=smoke"],
+        ["run", "budget=smoke", "hydra/launcher=nonsense"],
     ],
 )
-def test_a_users_mistake_exits_with_2_and_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_users_mistake_exits_with_2_and_says_why(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert len(error.splitlines()) == 1
+    assert [line for line in error.splitlines() if line.startswith("error: ")] == error.splitlines()[-1:]
+    assert "Traceback" not in error
+
+
+def test_flags_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "model=nac", "-m", "task.operation=add,sub"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_an_unknown_verb_exits_with_2() -> None:

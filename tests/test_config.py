@@ -35,8 +35,22 @@ from nalu_bench.errors import UsageError
         (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
         (["task.operation=mul,add"], "add -m to sweep"),
         (["model.layers=[]"], "model.layers must name 2 units, got 0"),
+        (["steps=100"], "did you mean 'recipe.steps'"),
+        (["recipe.learning_rate=inf"], "recipe.learning_rate must be above 0 and finite, got inf"),
+        (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),
+        (["budget.steps=-5"], "steps must be at least 0, got -5"),
+        (["model.penalties.sparsity.weight=nan"], "model.penalties.sparsity.weight must be at least 0 and finite"),
+        (["model.penalties.sparsity.start=3000000"], "must have 0 <= start < end"),
+        (["task.name=../../evil"], "task.name names a configuration and cannot be set"),
+        (["device.name=gpu"], "device.name names a configuration and cannot be set"),
+        (["device.workers=${x}"], "x"),
+        (["device.workers=abc"], "device.workers: Value 'abc'"),
+        (["seeds="], "seeds"),
+        (["model="], "unknown model"),
+        (["task.operation=[mul]"], "task.operation"),
+        (["task.interpolation=[a,b]"], "must be [low,high]"),
         (["nonsense"], "must look like key=value, got 'nonsense'"),
-        (["task.operation=["], "cannot read the overrides"),
+        (["task.operation=["], "cannot read 'task.operation=["),
     ],
 )
 def test_a_wrong_request_says_what_must_hold_and_what_was_given(arguments: list[str], message: str) -> None:
@@ -120,3 +134,30 @@ def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_
     assert {(w.cell.model.name, w.cell.recipe.steps, len(w.seeds)) for w in baseline} == {("relu6", 0, 100)}
     with pytest.raises(UsageError, match="unknown model of trask2018/table1 'nmu'"):
         config.plan_experiment(table1, ["budget=smoke", "model=nmu"])
+
+
+def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
+    plan = config.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "model=nmu,nalu"])
+    assert {want.cell.model.name for want in plan.cells} == {"nmu", "nalu"}
+    assert plan.custom
+
+
+def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
+    plan = config.plan_cells(["seeds=2,5"], multirun=True)
+    assert [want.seeds for want in plan.cells] == [(0, 1, 2, 3, 4)]
+
+
+def test_the_machine_is_not_swept_over() -> None:
+    with pytest.raises(UsageError, match="device takes one value for all cells"):
+        config.plan_cells(["device=cpu,cuda"], multirun=True)
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
+def test_a_users_broken_file_is_a_plain_error(text: str, tmp_path, monkeypatch) -> None:  # noqa: ANN001
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text(text)
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    config._composed.cache_clear()
+    with pytest.raises(UsageError):
+        config.plan_cells(["model=mine"], multirun=False)
+    config._composed.cache_clear()

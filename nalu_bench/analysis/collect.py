@@ -40,36 +40,33 @@ class Collection:
         text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
         runs = pd.read_csv(folder / "runs.csv", dtype=text, keep_default_na=True)
         runs = runs.fillna(dict.fromkeys(text, ""))
-        for column in ("seed", "last_step", "diverged_at", "selected_step", "solved_at"):
-            if column in runs:
-                runs[column] = runs[column].astype("Int64")
-        if "solved" in runs:
-            runs["solved"] = runs["solved"].fillna(False).astype(bool)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return cls(runs, pd.read_parquet(folder / "curves.parquet"), manifest)
+        return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
 
-    def keys(self) -> set[tuple[str, str, str]]:
-        """(cell, seed, status) of every row, as text."""
-        columns = (self.runs[name].astype(str) for name in ("cell", "seed", "status"))
-        return set(zip(*columns, strict=True))
+    def runs_text(self) -> str:
+        """`runs` as CSV; reading and writing it again gives the same text."""
+        return self.runs.to_csv(index=False, lineterminator="\n")
+
+
+INTEGERS = ("seed", "last_step", "diverged_at", "selected_step", "solved_at")
+
+
+def _typed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers, also where some rows have none."""
+    return runs.astype({column: "Int64" for column in INTEGERS if column in runs})
 
 
 def collect(
-    summary: Summary, budget: str, wanted: Sequence[Wanted], store: Store, before: Collection | None
+    summary: Summary, budget: str, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
-    """The runs of the store, and those of an earlier collection that the store lacks."""
-    frames = [_runs(summary, want, store) for want in wanted]
-    curves = [_curves(want, store) for want in wanted]
+    """The runs of the store, and those of earlier collections that the store lacks."""
+    runs = _concat([_runs(summary, want, store) for want in wanted])
+    curves = _concat([_curves(want, store) for want in wanted])
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
         for manifest in store.manifests(want.cell)
     }
-    runs = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
-    curve = pd.concat([frame for frame in curves if len(frame)] or curves[:1], ignore_index=True)
-    if before is not None:
-        runs, curve = _with_earlier(runs, curve, before, wanted)
-        parts = before.manifest["parts"] | parts
     cells = {
         want.cell.digest: {
             "label": want.cell.label(), "role": want.role, "seeds": len(want.seeds),
@@ -77,6 +74,9 @@ def collect(
         }
         for want in wanted
     }  # fmt: skip
+    for before in earlier:
+        runs, curves = _with_earlier(runs, curves, before, wanted)
+        parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     experiment = summary.experiment
     manifest = {
         "experiment": experiment.name,
@@ -86,7 +86,11 @@ def collect(
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }
-    return Collection(runs, curve, manifest)
+    return Collection(_typed(runs), curves, manifest)
+
+
+def _concat(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
 def _runs(summary: Summary, want: Wanted, store: Store) -> pd.DataFrame:
@@ -96,6 +100,7 @@ def _runs(summary: Summary, want: Wanted, store: Store) -> pd.DataFrame:
     facts = {
         "role": want.role, "task": cell.task.name, "setting": "", "operation": setting.pop("operation", ""),
         "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
+        "asked": len(want.seeds),
     }  # fmt: skip
     facts["setting"] = ";".join(f"{key}={value}" for key, value in setting.items())
     reason = cell.skip()
@@ -138,6 +143,8 @@ def _with_earlier(
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(runs.get("cell", []), runs.get("seed", []), strict=True))
 
+    asked_of = {want.cell.digest: len(want.seeds) for want in wanted}
+
     def earlier(frame: pd.DataFrame) -> pd.DataFrame:
         keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
         return frame[[key in asked and key not in have for key in keys]]
@@ -145,9 +152,9 @@ def _with_earlier(
     order = {want.cell.digest: position for position, want in enumerate(wanted)}
 
     def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-        frames = [frame for frame in (first, earlier(second)) if len(frame)]
-        union = pd.concat(frames, ignore_index=True) if frames else first
+        union = _concat([first, earlier(second)])
         union = union.assign(_order=union["cell"].map(order)).sort_values(["_order", *by], ignore_index=True)
         return union.drop(columns="_order")
 
-    return together(runs, before.runs, ["seed"]), together(curves, before.curves, ["seed", "step"])
+    runs = together(runs, before.runs, ["seed"])
+    return runs.assign(asked=runs["cell"].map(asked_of)), together(curves, before.curves, ["seed", "step"])

@@ -191,13 +191,26 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
     if errors.size < 2:
         return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
     median = float(np.median(errors))
-    low = float(errors[math.floor(0.025 * (errors.size - 1))])
-    high = float(errors[math.ceil(0.975 * (errors.size - 1))])
+    low, high = middle_range(errors)
     if _is_wide(low, high, printed_high - value):
         note += "; wide range"
     low, high = low - printed_high, high - printed_low
     agrees = median > value if above else low <= 0 <= high
     return Comparison(Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note)
+
+
+def middle_range(samples: ArrayLike) -> tuple[float, float]:
+    """The 2.5 and 97.5 % quantiles as order statistics, the outer neighbours of rank q (n - 1).
+
+    Args:
+        samples: at least one number, infinite ones included.
+
+    >>> middle_range([3.0, 1.0, 2.0])
+    (1.0, 3.0)
+    """
+    ordered = np.sort(np.asarray(samples, dtype=np.float64))
+    last = ordered.size - 1
+    return float(ordered[math.floor(0.025 * last)]), float(ordered[math.ceil(0.975 * last)])
 
 
 def not_comparable(reason: str) -> Comparison:

@@ -20,10 +20,10 @@ from nalu_bench.analysis.published import read
 from nalu_bench.analysis.summary import Row, Summary, compared
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Wanted
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError
 from nalu_bench.experiment import Experiment
+from nalu_bench.files import write_atomically
 from nalu_bench.store.reader import Store
-from nalu_bench.store.schema import write_atomically
 
 
 @dataclass(frozen=True)
@@ -55,24 +55,39 @@ def write(request: Request, store: Store, results: Path) -> Path:
     Raises:
         UsageError if there are no runs, or fewer than committed results already report.
     """
-    summary = _summary(request.experiment)
-    folder = target(request, results)
+    summary: Summary = registry.summaries.load(request.experiment.report["kind"])(request.experiment)
+    folder, shared = target(request, results), results / request.experiment.name
     before = Collection.read(folder)
-    now = collect(summary, request.budget, request.cells, store, before)
+    earlier = [before, Collection.read(shared) if folder != shared else None]
+    now = collect(summary, request.budget, request.cells, store, [one for one in earlier if one])
     if now.runs.empty:
         raise UsageError(
             f"there are no runs of {request.experiment.name} at budget={request.budget}; "
             f"first: nalu-bench run experiment={request.experiment.name} budget={request.budget}"
         )
-    if before is not None and folder == results / request.experiment.name and len(now.runs) < len(before.runs):
+    if before and folder == shared:
+        _refuse_loss(folder, before, now, store, request.cells)
+    if before is None or now.runs_text() != before.runs_text() or now.manifest["cells"] != before.manifest["cells"]:
+        _write_measured(folder, now)
+    _render(summary, folder)
+    return folder
+
+
+def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store, cells: Sequence[Wanted]) -> None:
+    """Committed results never shrink, and never keep facts that were judged by another criterion."""
+    if len(now.runs) < len(before.runs):
         raise UsageError(
             f"{folder} reports {len(before.runs)} runs, and only {len(now.runs)} of the present configuration are "
             "there; train the rest first, or move the folder away."
         )
-    if before is None or now.keys() != before.keys():
-        _write_measured(folder, now)
-    _render(summary, folder)
-    return folder
+    for want in cells:
+        old = before.manifest["cells"].get(want.cell.digest)
+        judged = old and old["criteria"] != now.manifest["cells"][want.cell.digest]["criteria"]
+        if judged and not set(want.seeds) <= store.stored_seeds(want.cell):
+            raise UsageError(
+                f"{folder} judges {want.cell.label()} by {old['criteria']}, and its whole curves are not in the store "
+                "to judge it anew; train it again: nalu-bench run ... committed=false"
+            )
 
 
 def target(request: Request, results: Path) -> Path:
@@ -95,21 +110,11 @@ def _committed_budget(folder: Path) -> str:
     return str(json.loads(path.read_text(encoding="utf-8"))["budget"]["name"]) if path.exists() else ""
 
 
-def _summary(experiment: Experiment) -> Summary:
-    kind = registry.summaries.load(experiment.report["kind"])
-    for key in experiment.report:
-        if key not in kind.settings:
-            raise unknown(f"setting of report.kind={experiment.report['kind']}", key, kind.settings)
-    summary: Summary = kind(experiment)
-    return summary
-
-
 def _write_measured(folder: Path, collection: Collection) -> None:
-    runs, curves, manifest = collection.runs, collection.curves, collection.manifest
-    text = json.dumps(manifest, indent=1)
+    curves, text = collection.curves, json.dumps(collection.manifest, indent=1)
     write_atomically(folder / "curves.parquet", lambda path: curves.to_parquet(path, index=False, compression="zstd"))
-    write_atomically(folder / "runs.csv", lambda path: runs.to_csv(path, index=False, lineterminator="\n"))
-    write_atomically(folder / "manifest.json", lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    _write_text(folder / "runs.csv", collection.runs_text())
+    _write_text(folder / "manifest.json", text + "\n")
 
 
 def _render(summary: Summary, folder: Path) -> None:

@@ -8,9 +8,10 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, jud
 
     solved: the error on the judging split at the selected step is below the threshold. A run that diverges later
         stays solved; one that failed or was never evaluated is not.
-    solved_at: the first evaluation whose error is below the threshold, for solved runs only.
+    solved_at: the first evaluation after step 0 whose error is below the threshold, for solved runs only.
 
-    Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: none.
+    Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: step 0 is left out, as in the selection; an
+    untrained model would have to solve the task for this to matter.
 
     Args:
         runs: one row a seed.
@@ -19,7 +20,7 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, jud
         judge: name of the column with the error, such as `extrapolation_mse`.
     """
     solved = runs[judge] < threshold
-    below = curves[curves[judge] < threshold]
+    below = curves[(curves[judge] < threshold) & (curves["step"] > 0)]
     first = below.groupby("seed")["step"].min()
     solved_at = runs["seed"].map(first).where(solved).astype("Int64")
     return runs.assign(solved=solved, solved_at=solved_at)

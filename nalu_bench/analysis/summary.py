@@ -11,6 +11,7 @@ from nalu_bench.analysis.compare import Comparison, not_comparable, settle
 from nalu_bench.analysis.published import KEYS
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -49,13 +50,25 @@ class Summary:
 
     Args:
         experiment: whose `report` block holds the settings.
+
+    Attributes:
+        required, optional: the settings of the `report` block.
+
+    Raises:
+        UsageError for a setting that is missing or unknown.
     """
 
-    settings: frozenset[str] = frozenset({"kind"})
+    required: frozenset[str] = frozenset({"kind"})
+    optional: frozenset[str] = frozenset()
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.report = experiment.report
+        for key in sorted(self.required - set(self.report)):
+            raise UsageError(f"the report of {experiment.name} must set {key}.")
+        for key in self.report:
+            if key not in self.required | self.optional:
+                raise unknown(f"setting of the report of {experiment.name}", key, self.required | self.optional)
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""
@@ -99,10 +112,27 @@ def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def grouped(frame: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-    """The groups of a frame in order of appearance, each with the text of its keys."""
-    for keys, group in frame.groupby(list(columns), sort=False):
-        yield tuple(str(key) for key in keys), group
+def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """(task, setting, operation and model, runs) of every cell, in order of appearance.
+
+    Raises:
+        UsageError if two cells cannot be told apart by these words: their runs must not be mixed.
+    """
+    names = [*KEYS[:3], "model"]
+    for keys, group in runs.groupby(names, sort=False):
+        words = dict(zip(names, map(str, keys), strict=True))
+        if group["cell"].nunique() > 1:
+            raise UsageError(
+                f"two cells are both called {' '.join(filter(None, words.values()))}; "
+                "a table cannot hold both unless their task's `setting()` tells them apart."
+            )
+        yield words, group
+
+
+def count_note(runs: pd.DataFrame) -> str:
+    """`25 of 100 seeds` where a cell is not finished, else nothing."""
+    asked = int(runs["asked"].iloc[0])
+    return f"{len(runs)} of {asked} seeds" if len(runs) < asked else ""
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

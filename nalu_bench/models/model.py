@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,6 +45,8 @@ class Model:
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
         for name, penalty in self.penalties.items():
+            if not 0 <= penalty.weight < math.inf:
+                raise UsageError(f"model.penalties.{name}.weight must be at least 0 and finite, got {penalty.weight}.")
             if not 0 <= penalty.start < penalty.end:
                 raise UsageError(
                     f"model.penalties.{name} must have 0 <= start < end, got start={penalty.start}, end={penalty.end}."

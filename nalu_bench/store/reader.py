@@ -46,8 +46,6 @@ class Store:
         seeds: defaultdict[str, set[int]] = defaultdict(set)
         files = sorted(self.results.glob("*/*/runs.csv")) if self.results else []
         for path in files:
-            if path.parent.parent.name == "local":
-                continue
             with path.open(encoding="utf-8", newline="") as stream:
                 for row in csv.DictReader(stream):
                     if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):

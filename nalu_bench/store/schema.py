@@ -11,9 +11,6 @@
     checkpoints/<block>.pt     a block in the middle of its training
 """
 
-import os
-import shutil
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
@@ -46,34 +43,3 @@ def failure_path(folder: Path, block_name: str) -> Path:
 def checkpoint_path(folder: Path, block_number: int) -> Path:
     """Where a block's state is kept while it trains."""
     return folder / "checkpoints" / f"{block_number}.pt"
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then rename it: no half-written file bears a final name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
-    """The same for a folder that may be written only once: False if another process has been faster."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
-    try:
-        fill(temporary)
-        if path.exists():
-            return False
-        os.replace(temporary, path)
-        return True
-    except OSError:
-        if path.exists():  # another process renamed its own between the look and the rename
-            return False
-        raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

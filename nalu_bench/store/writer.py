@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.cell import Cell
+from nalu_bench.files import write_atomically, write_folder_once
 from nalu_bench.seeds import BlockResult
 from nalu_bench.store import schema
 from nalu_bench.store.provenance import provenance
@@ -26,7 +27,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
     folder = root / cell.folder
     identity = json.dumps(cell.identity(), indent=1, sort_keys=True)
     if not (folder / schema.CELL).exists():
-        schema.write_atomically(folder / schema.CELL, lambda path: path.write_text(identity, encoding="utf-8"))
+        write_atomically(folder / schema.CELL, lambda path: path.write_text(identity, encoding="utf-8"))
 
     def fill(part: Path) -> None:
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
@@ -35,7 +36,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
-    schema.write_folder_once(schema.parts_dir(folder) / result.block.name, fill)
+    write_folder_once(schema.parts_dir(folder) / result.block.name, fill)
     schema.failure_path(folder, result.block.name).unlink(missing_ok=True)
 
 
@@ -43,7 +44,7 @@ def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], tra
     """Store why a block could not be trained; its runs count as failed until it is trained."""
     path = schema.failure_path(root / cell.folder, block_name)
     text = json.dumps({"seeds": seeds, "traceback": traceback}, indent=1)
-    schema.write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
     return path
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-SPLITS = ("train", "validation", "extrapolation", "test")
-
 
 @dataclass
 class Task:

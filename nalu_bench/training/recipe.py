@@ -1,5 +1,6 @@
 """How a model is trained: the fields are the keys of `conf/recipe/*.yaml`. Does not import torch."""
 
+import math
 from dataclasses import dataclass
 
 from nalu_bench.errors import UsageError, unknown
@@ -49,8 +50,8 @@ class Recipe:
         if self.selection not in SELECTIONS:
             raise unknown("selection", self.selection, SELECTIONS)
         for key in ("learning_rate", "epsilon", "batch_size", "evaluation_size", "log_every", "ramp_scale"):
-            if not getattr(self, key) > 0:
-                raise UsageError(f"recipe.{key} must be above 0, got {getattr(self, key)}.")
+            if not 0 < getattr(self, key) < math.inf:
+                raise UsageError(f"recipe.{key} must be above 0 and finite, got {getattr(self, key)}.")
         for key in ("beta1", "beta2"):
             if not 0 <= getattr(self, key) < 1:
                 raise UsageError(f"recipe.{key} must lie in [0, 1), got {getattr(self, key)}.")

@@ -1,5 +1,6 @@
 """Results: rebuilt to the byte from their own files, never shrunk, the committed ones never overwritten by less."""
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from nalu_bench import config, experiment, paths
 from nalu_bench.analysis import report
 from nalu_bench.analysis.compare import compare_rates, compare_single
 from nalu_bench.analysis.success import solved_facts
-from nalu_bench.analysis.summary import Row, compared
+from nalu_bench.analysis.summaries.success import Success
+from nalu_bench.analysis.summary import Row, by_cell, compared
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.store.reader import Store
@@ -133,12 +135,61 @@ def test_failed_runs_are_in_the_denominator(request_: report.Request, tmp_path: 
     assert "Boom: no" in (folder / "runs.csv").read_text()
 
 
+def test_an_unfinished_cell_says_how_many_seeds_it_has(request_: report.Request, tmp_path: Path) -> None:
+    more = replace(request_, cells=[replace(want, seeds=(*want.seeds, 3, 4)) for want in request_.cells])
+    folder = report.write(more, Store(tmp_path / "runs"), tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table["n_seeds"]) == {3}
+    assert table["note"].str.contains("3 of 5 seeds").all()
+
+
+def test_a_custom_report_takes_in_what_committed_results_hold(request_: report.Request, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    report.write(request_, Store(tmp_path / "runs"), results)
+    one = replace(request_, custom=True, cells=request_.cells[:1])
+    folder = report.write(one, Store(tmp_path / "elsewhere"), results)
+    assert folder == results / "local" / "madsen2020" / "table1"
+    assert pd.read_csv(folder / "runs.csv")["seed"].tolist() == [0, 1, 2]
+    parts = json.loads((folder / "manifest.json").read_text())["parts"]
+    assert {name.split("/")[0] for name in parts} == {request_.cells[0].cell.digest}
+
+
+def test_another_criterion_needs_the_whole_curves(
+    request_: report.Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    folder = report.write(request_, Store(tmp_path / "runs"), results)
+    monkeypatch.setattr(type(request_.cells[0].cell.task), "threshold", lambda *_, **__: 1e9)
+    with pytest.raises(UsageError, match="its whole curves are not in the store"):
+        report.write(request_, Store(tmp_path / "elsewhere"), results)
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 0
+    report.write(request_, Store(tmp_path / "runs"), results)
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 9
+
+
+def test_a_report_of_failures_alone_is_a_table_of_zeros(request_: report.Request, tmp_path: Path) -> None:
+    for want in request_.cells:
+        shutil.rmtree(tmp_path / "runs" / want.cell.folder / "parts")
+        failures = tmp_path / "runs" / want.cell.folder / "failures"
+        failures.mkdir()
+        (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
+    folder = report.write(request_, Store(tmp_path / "runs"), tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table[table["metric"] == "success_rate"]["ours"]) == {0}
+
+
+def test_runs_of_two_cells_of_the_same_name_are_never_mixed() -> None:
+    runs = frame(task="a", setting="", operation="add", model="nau", cell=["one", "two"])
+    with pytest.raises(UsageError, match="two cells are both called a add nau"):
+        list(by_cell(runs))
+
+
 def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
     request_: report.Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(request_.cells[0].cell.task), "inputs", "image")
     monkeypatch.setattr(type(request_.cells[0].cell.model), "accepts", frozenset({"vector"}))
-    runs = report.collect(report._summary(request_.experiment), "paper", request_.cells, Store(tmp_path), None).runs
+    runs = report.collect(Success(request_.experiment), "paper", request_.cells, Store(tmp_path), []).runs
     assert set(runs["status"]) == {"skipped"}
     assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nalu_bench import runner
+from nalu_bench import files, runner
 from nalu_bench.cell import Cell, Wanted, canonical
 from nalu_bench.errors import UsageError
 from nalu_bench.models.two_layer import Layer
@@ -269,7 +269,7 @@ def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path
         f"{cell.digest},0,finished", f"{cell.digest},1,diverged", f"{cell.digest},2,failed",
         f"{cell.digest},3,skipped", f"{other.digest},7,finished",
     ]  # fmt: skip
-    for folder, lines in (("paper/table1", rows), ("local/paper", [f"{cell.digest},4,finished"])):
+    for folder, lines in (("paper/table1", rows), ("local/paper/table1", [f"{cell.digest},4,finished"])):
         (tmp_path / "results" / folder).mkdir(parents=True)
         (tmp_path / "results" / folder / "runs.csv").write_text("\n".join(["cell,seed,status", *lines]) + "\n")
     store = Store(tmp_path / "runs", tmp_path / "results")
@@ -288,18 +288,18 @@ def test_a_failed_write_leaves_nothing_under_a_final_name(tmp_path: Path) -> Non
         half(folder / "runs.parquet")
 
     with pytest.raises(OSError, match="disk full"):
-        schema.write_atomically(tmp_path / "one" / "file.json", half)
+        files.write_atomically(tmp_path / "one" / "file.json", half)
     with pytest.raises(OSError, match="disk full"):
-        schema.write_folder_once(tmp_path / "parts" / "0-1", half_folder)
+        files.write_folder_once(tmp_path / "parts" / "0-1", half_folder)
     assert contents(tmp_path) == {}
     assert list((tmp_path / "parts").iterdir()) == []
 
 
 def test_a_failed_write_keeps_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
-    schema.write_atomically(path, lambda temporary: temporary.write_text("old"))
+    files.write_atomically(path, lambda temporary: temporary.write_text("old"))
     with pytest.raises(ValueError, match="no"):
-        schema.write_atomically(path, fail("no", ValueError))
+        files.write_atomically(path, fail("no", ValueError))
     assert contents(tmp_path) == {"file.json": b"old"}
 
 
@@ -311,6 +311,6 @@ def test_a_folder_that_another_process_wrote_first_is_kept(tmp_path: Path) -> No
         path.mkdir()
         (path / "runs").write_text("theirs")
 
-    assert not schema.write_folder_once(path, overtaken)
-    assert not schema.write_folder_once(path, lambda folder: (folder / "runs").write_text("later"))
+    assert not files.write_folder_once(path, overtaken)
+    assert not files.write_folder_once(path, lambda folder: (folder / "runs").write_text("later"))
     assert contents(tmp_path) == {"parts/0-1/runs": b"theirs"}

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis import style
-from nalu_bench.analysis.compare import Comparison, compare_single
+from nalu_bench.analysis.compare import Comparison, compare_single, middle_range
 from nalu_bench.analysis.intervals import median_interval
-from nalu_bench.analysis.summary import Row, Summary, grouped, records
+from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, interval, score
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -39,25 +39,24 @@ class Scores(Summary):
 
     def rows(self, runs: pd.DataFrame) -> list[Row]:
         base = runs[runs["role"] == "baseline"]
-        groups = grouped(runs[runs["role"] == "cell"], ["task", "setting", "operation", "model"])
         return [
             row
-            for keys, group in groups
+            for words, group in by_cell(runs[runs["role"] == "cell"])
             for split in SPLITS
-            for row in self._rows(keys, split, _scores(group, base, split))
+            for row in self._rows(words, split, _scores(group, base, split))
         ]
 
-    def _rows(self, keys: tuple[str, ...], split: str, scored: pd.DataFrame) -> list[Row]:
-        task, setting, operation, model = keys
-        where = {"task": task, "setting": setting, "operation": operation, "split": split, "model": model}
+    def _rows(self, words: dict[str, str], split: str, scored: pd.DataFrame) -> list[Row]:
+        where = words | {"split": split}
         scores = scored["score"].to_numpy()
         best = scored.iloc[int(scores.argmin())]
         count, trained = len(scored), int(scored["steps"].iloc[0])
-        compare = partial(_compare, scores)
-        note = f"best seed {best['seed']:.0f}" if np.isfinite(best["score"]) else "no seed has a finite error"
+        unfinished = count_note(scored)
+        seed = f"best seed {best['seed']}" if np.isfinite(best["score"]) else "no seed has a finite error"
+        nothing = (float("nan"), float("nan"))
         return [
-            Row({**where, "metric": "score"}, *_median(scores), count, trained, compare),
-            Row({**where, "metric": "score_best"}, best["score"], np.nan, np.nan, count, trained, None, note),
+            Row({**where, "metric": "score"}, *_median(scores), count, trained, partial(_compare, scores), unfinished),
+            Row({**where, "metric": "score_best"}, best["score"], *nothing, count, trained, None, seed),
         ]
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
@@ -74,8 +73,12 @@ class Scores(Summary):
             "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
         }
         rows = [
-            [style.OPERATION_LABELS[operation] if not number else "", name, *(show(group, model) for model in models)]
-            for (operation,), group in grouped(table, ["operation"])
+            [
+                style.OPERATION_LABELS[str(operation)] if not number else "",
+                name,
+                *(show(group, model) for model in models),
+            ]
+            for operation, group in table.groupby("operation", sort=False)
             for number, (name, show) in enumerate(lines.items())
         ]
         header = ["", f"{split}, %", *(style.label(model) for model in models)]
@@ -111,9 +114,10 @@ class Scores(Summary):
 def _draw(axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame) -> list[dict[str, Any]]:
     drawn = []
     printed = table.set_index("model")["printed"].to_dict()
-    for place, ((model,), group) in enumerate(grouped(runs, ["model"])):
+    for place, (words, group) in enumerate(by_cell(runs)):
+        model = words["model"]
         scores = _scores(group, base, split)["score"].to_numpy()
-        low, high = np.quantile(scores, [0.025, 0.975], method="nearest")
+        low, high = middle_range(scores)
         median = np.median(scores)
         look = style.drawing(model)
         axis.plot([place] * 2, np.minimum([low, high], HIGHEST), color=look["color"], linewidth=2.5, alpha=0.5)
@@ -138,10 +142,11 @@ def _draw(axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: 
 def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
     """`runs` with the column `score`, infinite where there is no finite error."""
     column = f"{split}_mae"
-    same = base[(base["task"] == runs["task"].iloc[0]) & (base["operation"] == runs["operation"].iloc[0])]
+    first = runs.iloc[0]
+    same = base[np.logical_and.reduce([base[key] == first[key] for key in ("task", "setting", "operation")])]
+    if same.empty or len(same) < same["asked"].iloc[0]:
+        raise UsageError(f"the untrained models for {first['operation']} are not all there: run the experiment first.")
     denominator = same[column].median()
-    if not denominator > 0:
-        raise UsageError(f"no baseline for {runs['operation'].iloc[0]}: run the whole experiment first.")
     errors = runs[column].to_numpy(float)
     return runs.assign(score=np.where(np.isfinite(errors), 100 * errors / denominator, np.inf))
 

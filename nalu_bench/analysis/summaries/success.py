@@ -16,10 +16,12 @@ from nalu_bench.analysis.intervals import (
     median_interval,
     wilson_interval,
 )
+from nalu_bench.analysis.published import KEYS, read
 from nalu_bench.analysis.success import solved_facts
-from nalu_bench.analysis.summary import Row, Summary, grouped, records
+from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Format, Table, interval, percent, scientific, steps
 from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -46,73 +48,82 @@ class Success(Summary):
     Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand.
     """
 
-    settings = frozenset({"kind", "criterion", "not_comparable"})
+    required = frozenset({"kind", "criterion"})
+    optional = frozenset({"not_comparable"})
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.evaluated[-1]}_mse")
 
     def criteria(self, cell: Cell) -> dict[str, Any]:
         criterion = self.report["criterion"]
-        return {"criterion": criterion, "threshold": cell.task.threshold(criterion)}
+        threshold = cell.task.threshold(criterion)
+        if threshold is None:
+            raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
+        return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
 
     def rows(self, runs: pd.DataFrame) -> list[Row]:
-        groups = grouped(runs, ["task", "setting", "operation", "model"])
-        return [row for keys, group in groups for row in self._rows(keys, group)]
+        return [row for words, group in by_cell(_complete(runs)) for row in self._rows(words, group)]
 
-    def _rows(self, keys: tuple[str, ...], runs: pd.DataFrame) -> list[Row]:
-        task, setting, operation, model = keys
-        where = {"task": task, "setting": setting, "operation": operation, "split": "extrapolation", "model": model}
+    def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
         at = solved["solved_at"].to_numpy(float)
-        trained = int(runs["steps"].iloc[0])
-        resolution = int(runs["log_every"].iloc[0])
         rate = (len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
         sparsity, clipped = _quietly(partial(beta_mean_interval, solved["sparsity_error"].to_numpy(float)))
-        statistics: dict[str, tuple[tuple[float, float, float], Any, str]] = {
-            "success_rate": (rate, partial(_rate, len(solved), len(runs)), ""),
-            "solved_at_median": (median_interval(at), partial(_median, at, resolution), ""),
-            "solved_at_mean": (gamma_mean_interval(at), None, ""),
-            "sparsity_error_mean": (sparsity, None, clipped),
+        statistics = {
+            "success_rate": rate,
+            "solved_at_median": median_interval(at),
+            "solved_at_mean": gamma_mean_interval(at),
+            "sparsity_error_mean": sparsity,
+        }
+        trained, unfinished = int(runs["steps"].iloc[0]), count_note(runs)
+        notes = dict.fromkeys(statistics, unfinished) | {
+            "sparsity_error_mean": "; ".join(filter(None, [unfinished, clipped]))
         }
         return [
-            Row({**where, "metric": metric}, *values, len(runs), trained, self._unless(metric, trained, compare), note)
-            for metric, (values, compare, note) in statistics.items()
-        ]
+            Row(
+                {**words, "split": "extrapolation", "metric": metric}, *values, len(runs), trained,
+                partial(self._compare, metric, runs), notes[metric],
+            )
+            for metric, values in statistics.items()
+        ]  # fmt: skip
 
-    def _unless(self, metric: str, trained: int, compare: Any) -> Callable[[dict[str, str]], Comparison]:
-        """The comparison, or the reason why there is none."""
-        printed_steps = self.experiment.budgets["paper"]["steps"]
-        reason = self.report.get("not_comparable", {}).get(metric)
-        if reason is None and trained != printed_steps:
-            reason = f"trained for {trained:,} steps, printed for {printed_steps:,}"
-        if reason is None:
-            return partial(self._compare, compare)
-        return lambda _: not_comparable(reason)
+    def _compare(self, metric: str, runs: pd.DataFrame, printed: dict[str, str]) -> Comparison:
+        """Our runs against one printed number, or the reason why they are not compared."""
+        trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.budgets["paper"]["steps"]
+        declared = self.report.get("not_comparable", {}).get(metric)
+        if declared:
+            return not_comparable(declared)
+        if trained != printed_steps:
+            return not_comparable(f"trained for {trained:,} steps, printed for {printed_steps:,}")
+        printed_rate = self._printed_rate(printed)
+        if printed_rate is None:
+            return not_comparable("no success rate is printed, so the number of solved seeds is not known")
+        seeds = int(printed["n_seeds"])
+        printed_solved = round(printed_rate * seeds)
+        if metric == "success_rate":
+            return compare_rates(int(runs["solved"].sum()), len(runs), printed_solved, seeds)
+        if metric == "solved_at_median":
+            at = runs["solved_at"][runs["solved"]].to_numpy(float)
+            return compare_medians(at, float(printed["printed"]), printed_solved, int(runs["log_every"].iloc[0]))
+        return not_comparable("an interval of a mean is not held against a printed one")
 
-    def _compare(self, compare: Any, printed: dict[str, str]) -> Comparison:
-        comparison: Comparison = compare(printed, int(printed["n_seeds"]), self._printed_rate(printed))
-        return comparison
-
-    def _printed_rate(self, printed: dict[str, str]) -> float:
-        """The printed success rate of the same model on the same task: it gives k0, the printed solved seeds."""
-        from nalu_bench.analysis.published import KEYS, read
-
-        published = read(self.experiment.published)
+    def _printed_rate(self, printed: dict[str, str]) -> float | None:
+        """The printed success rate of the same model on the same task."""
         same = {key: printed[key] for key in KEYS} | {"metric": "success_rate"}
-        match = published[np.logical_and.reduce([published[key] == value for key, value in same.items()])]
-        return float(match["printed"].iloc[0])
+        for row in records(read(self.experiment.published)):
+            if all(row[key] == value for key, value in same.items()):
+                return float(row["printed"])
+        return None
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         rows = []
-        for (model,), group in grouped(table, ["model"]):
+        for model, group in table.groupby("model", sort=False):
             cells = {line["metric"]: line for line in records(group)}
             seeds = max(line["n_seeds"] for line in cells.values())
-            ours = [_ours(cells[metric], form) for metric, (_, form) in METRICS.items()]
-            rows += [
-                [style.label(model), f"ours ({seeds} seeds)", *ours],
-                ["", "printed", *(_printed(cells[metric], METRICS[metric][1]) for metric in METRICS)],
-                ["", "verdict", *(cells[metric]["verdict"] or "–" for metric in METRICS)],
-            ]
+            lines = {f"ours ({seeds} seeds)": _ours, "printed": _printed, "verdict": _verdict}
+            for number, (name, show) in enumerate(lines.items()):
+                texts = [show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items()]
+                rows.append([style.label(str(model)) if number == 0 else "", name, *texts])
         header = ["Model", "", *(name for name, _ in METRICS.values())]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
@@ -122,7 +133,8 @@ class Success(Summary):
         axis = axes[0][0]
         drawn = []
         last = int(runs["steps"].max())
-        for (model,), group in grouped(runs, ["model"]):
+        for words, group in by_cell(_complete(runs)):
+            model = words["model"]
             share = _share_solved(group, last, int(group["log_every"].iloc[0]))
             look = style.drawing(model)
             line = {"color": look["color"], "linestyle": look["linestyle"]}
@@ -132,7 +144,7 @@ class Success(Summary):
             printed = table[table["model"] == model].set_index("metric")["printed"].to_dict()
             if printed.get("success_rate"):
                 rate = float(printed["success_rate"])
-                median = float(printed["solved_at_median"] or "nan")
+                median = float(printed.get("solved_at_median") or "nan")
                 axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
                 axis.plot([last], [rate], color=look["color"], marker=look["marker"], clip_on=False, fillstyle="none")
                 drawn.append(
@@ -150,13 +162,11 @@ class Success(Summary):
         return figure, pd.concat(drawn, ignore_index=True)[["series", "model", "step", "share", "low", "high"]]
 
 
-def _rate(solved: int, trials: int, printed: dict[str, str], seeds: int, rate: float) -> Comparison:
-    return compare_rates(solved, trials, round(rate * seeds), seeds)
-
-
-def _median(at: np.ndarray, resolution: int, printed: dict[str, str], seeds: int, rate: float) -> Comparison:
-    median = float(printed["printed"] or "nan")
-    return compare_medians(at, median, round(rate * seeds), resolution)
+def _complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs that failed, or are all there is, have no facts: they are not solved."""
+    missing = {name: np.nan for name in ("solved_at", "sparsity_error") if name not in runs}
+    solved = runs["solved"] if "solved" in runs else pd.Series(False, index=runs.index)
+    return runs.assign(**missing, solved=solved.astype("boolean").fillna(False).astype(bool))
 
 
 def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple[float, float, float], str]:
@@ -180,6 +190,10 @@ def _share_solved(runs: pd.DataFrame, last: int, every: int) -> pd.DataFrame:
 
 def _ours(line: dict[str, Any], form: Format) -> str:
     return interval(line["ours"], line["ours_low"], line["ours_high"], form)
+
+
+def _verdict(line: dict[str, Any], form: Format) -> str:
+    return str(line["verdict"]) or "–"
 
 
 def _printed(line: dict[str, Any], form: Format) -> str:
