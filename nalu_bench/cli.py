@@ -3,6 +3,7 @@
 import argparse
 import functools
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses Ctrl-C twice gets the same quiet end
         print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
         return 130
 

@@ -7,6 +7,7 @@ import queue
 import shutil
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -197,6 +198,7 @@ def _in_process(todo: Sequence[Job], progress: Progress) -> Iterator[str | None]
 def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[str | None]:
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(events,))
     try:
         pending = {pool.submit(_train_in_worker, job): job for job in todo}
@@ -205,11 +207,25 @@ def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[
             for future in [future for future in pending if future.done()]:
                 yield _outcome(future, pending.pop(future))
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in list(getattr(pool, "_processes", {}).values()):
-            process.terminate()  # a block's checkpoint holds what is lost here
+        with _deaf():
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()  # a block's checkpoint holds what is lost here
+            pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C: a second one must not leave workers behind that wait for work for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _tell(events: Any, progress: Progress) -> None:

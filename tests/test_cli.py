@@ -132,20 +132,38 @@ def test_a_hydra_launcher_runs_the_cells(home: Path, capsys: pytest.CaptureFixtu
     assert len(list(home.glob("runs/*/*/*/parts/0-1"))) == 2
 
 
-def test_an_interrupted_run_goes_on_and_leaves_no_half_written_part(home: Path) -> None:
-    arguments = ["task=ten_parameter", "model=nmu", "seeds=2", "recipe.steps=2000", "recipe.log_every=10"]
-    command = [sys.executable, "-m", "nalu_bench", "run", *arguments, "compile=false", "device.workers=1"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+def group_lives(group: int) -> bool:
+    """Whether any process of a process group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("workers", "signals"), [(1, 1), (2, 1), (2, 2)])
+def test_an_interrupted_run_ends_at_once_and_leaves_nothing_half_written(
+    home: Path, workers: int, signals: int
+) -> None:
+    arguments = ["task=ten_parameter", "model=nmu", "seeds=50", "recipe.steps=20000", "recipe.log_every=10"]
+    command = [sys.executable, "-m", "nalu_bench", "run", *arguments, "compile=false", f"device.workers={workers}"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     assert process.stderr is not None
     while b"step/s, solved" not in process.stderr.readline(200):
         pass
-    process.send_signal(signal.SIGINT)
-    output = process.communicate(timeout=60)[1].decode()
+    for _ in range(signals):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    output = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 130
     assert "the same command goes on" in output
     assert "Traceback" not in output
-    time.sleep(0.1)
     assert not list(home.glob("runs/**/parts/*"))
+    for _ in range(100):
+        if not group_lives(process.pid):
+            return
+        time.sleep(0.1)
+    pytest.fail("a worker outlives its parent")
 
 
 def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> None:
