@@ -27,7 +27,7 @@ EXAMPLES = """examples:
   nalu-bench status experiment=madsen2020/table1 budget=paper
   nalu-bench list
 
-Several machines: add a Hydra launcher, such as hydra/launcher=joblib or hydra/launcher=submitit_slurm.
+Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with the extra [slurm], submitit_slurm.
 """
 
 
@@ -122,6 +122,7 @@ def _run(options: argparse.Namespace) -> int:
     wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
     failures = []
     if todo:
+        runner.check(plan.machine, todo)
         missing = sum(len(job.block.wanted) for job in todo)
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
         failures = _launch(todo, plan, store)
@@ -133,6 +134,8 @@ def _run(options: argparse.Namespace) -> int:
         from nalu_bench.analysis.brief import brief
 
         print(brief(store, plan.cells))
+    else:
+        print(f"to report: nalu-bench report {experiment.name} budget={plan.budget}")
     return 1 if failures else 0
 
 
@@ -142,7 +145,6 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
 
     if not plan.hydra:
         return runner.run(todo, plan.machine)
-    runner.check(plan.machine, todo)
     folder = paths.runs_dir() / ".hydra"
     cells = runner.by_cell(todo)
     config.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)

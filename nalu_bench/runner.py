@@ -74,7 +74,6 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed."""
     if not todo:
         return []
-    check(machine, todo)
     total = sum(job.cell.recipe.steps for job in todo)
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
@@ -89,6 +88,11 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
     """Raise UsageError if the machine or the networks cannot do what is asked; say once if nothing is compiled."""
+    for root in {job.root for job in todo}:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"the run store {root} cannot be made: {error.strerror}; set NALU_BENCH_HOME.") from None
     _check_networks(todo)
     if machine.device == "cuda":
         import torch

@@ -62,6 +62,15 @@ def test_a_mistake_leaves_nothing_behind(home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
+def test_a_store_that_cannot_be_made_is_a_plain_error(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "file").write_text("")
+    monkeypatch.setenv("NALU_BENCH_HOME", str(home / "file"))
+    assert main(["run", *SMOKE, "model=nmu"]) == 2
+    assert "cannot be made: Not a directory" in capsys.readouterr().err
+
+
 def test_running_twice_trains_nothing_the_second_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *SMOKE, "model=nmu"]) == 0
     assert "2 of 2 runs of 1 cells to train" in capsys.readouterr().out

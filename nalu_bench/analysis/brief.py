@@ -17,7 +17,9 @@ def _line(store: Store, want: Wanted) -> str:
     runs = store.runs(cell)
     runs = runs[runs["seed"].isin(want.seeds)]
     reported = len(set(want.seeds) & store.finished_seeds(cell)) - len(runs)
-    text = f"{cell.label():50} {len(runs):4}/{len(want.seeds)} runs" + (f", {reported} in results/" if reported else "")
+    text = f"{cell.digest}  {cell.label():50} {len(runs):4}/{len(want.seeds)} runs" + (
+        f", {reported} in results/" if reported else ""
+    )
     if runs.empty:
         return text
     judge = f"{cell.task.evaluated[-1]}_mse"

@@ -11,6 +11,7 @@ import pandas as pd
 
 from nalu_bench.analysis.summary import Summary
 from nalu_bench.cell import Wanted
+from nalu_bench.errors import UsageError
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
@@ -38,10 +39,15 @@ class Collection:
         if not (folder / "manifest.json").exists():
             return None
         text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
-        runs = pd.read_csv(folder / "runs.csv", dtype=text, keep_default_na=True)
-        runs = runs.fillna(dict.fromkeys(text, ""))
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            runs = pd.read_csv(folder / "runs.csv", dtype=text).fillna(dict.fromkeys(text, ""))
+            collection = cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
+            if len(runs) != manifest["runs"]:
+                raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(f"{folder} is damaged: {error}. Restore it, or delete it to have it made again.") from None
+        return collection
 
     def runs_text(self) -> str:
         """`runs` as CSV; reading and writing it again gives the same text."""
@@ -57,9 +63,9 @@ def _typed(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def collect(
-    summary: Summary, budget: str, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
+    summary: Summary, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
-    """The runs of the store, and those of earlier collections that the store lacks."""
+    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
     runs = _concat([_runs(summary, want, store) for want in wanted])
     curves = _concat([_curves(want, store) for want in wanted])
     parts = {
@@ -81,8 +87,9 @@ def collect(
     manifest = {
         "experiment": experiment.name,
         "source": experiment.source,
-        "budget": {"name": budget, **experiment.budgets[budget]},
+        "budget": budget,
         "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
+        "runs": len(runs),
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }

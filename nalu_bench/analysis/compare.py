@@ -187,7 +187,7 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
     above, (printed_low, value, printed_high) = printed.strip().startswith(">"), _printed_range(printed)
     diverged = int(np.sum(~np.isfinite(errors)))
     errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
-    note = "reconstructed protocol" + (f"; diverged seeds counted as infinite: {diverged}" if diverged else "")
+    note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
     if errors.size < 2:
         return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
     median = float(np.median(errors))

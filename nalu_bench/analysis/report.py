@@ -17,7 +17,7 @@ from nalu_bench import registry
 from nalu_bench.analysis.collect import Collection, collect
 from nalu_bench.analysis.compare import Verdict, not_comparable
 from nalu_bench.analysis.published import read
-from nalu_bench.analysis.summary import Row, Summary, compared
+from nalu_bench.analysis.summary import Row, Summary, compared, records
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Wanted
 from nalu_bench.errors import UsageError
@@ -42,6 +42,10 @@ class Request:
     custom: bool
     cells: Sequence[Wanted]
 
+    def describe_budget(self) -> dict[str, Any]:
+        """The budget for the manifest."""
+        return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom}
+
 
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or short where there are none."""
@@ -59,7 +63,7 @@ def write(request: Request, store: Store, results: Path) -> Path:
     folder, shared = target(request, results), results / request.experiment.name
     before = Collection.read(folder)
     earlier = [before, Collection.read(shared) if folder != shared else None]
-    now = collect(summary, request.budget, request.cells, store, [one for one in earlier if one])
+    now = collect(summary, request.describe_budget(), request.cells, store, [one for one in earlier if one])
     if now.runs.empty:
         raise UsageError(
             f"there are no runs of {request.experiment.name} at budget={request.budget}; "
@@ -106,8 +110,8 @@ def target(request: Request, results: Path) -> Path:
 
 
 def _committed_budget(folder: Path) -> str:
-    path = folder / "manifest.json"
-    return str(json.loads(path.read_text(encoding="utf-8"))["budget"]["name"]) if path.exists() else ""
+    before = Collection.read(folder)
+    return str(before.manifest["budget"]["name"]) if before else ""
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
@@ -165,10 +169,8 @@ def _provenance(experiment: Experiment, measured: Collection) -> str:
     rows = measured.runs["status"].value_counts()
     states = ", ".join(f"{count} {state}" for state, count in rows.items())
     asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
-    return (
-        f"Budget {budget['name']}: {budget['seeds']} seeds, {budget['steps']:,} steps. Runs: {states}"
-        f" (asked for: {asked:,})."
-    )
+    scale = "changed by hand" if budget["custom"] else f"{budget['seeds']} seeds, {budget['steps']:,} steps"
+    return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
 
 
 def _markdown(
@@ -179,6 +181,7 @@ def _markdown(
     notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
     reasons = table[(table["verdict"] == "not comparable")].drop_duplicates(["metric", "note"])
     notes += [f"* {row.metric}: not comparable, {row.note}." for row in reasons.itertuples()]
+    notes += _remarks(table)
     return "\n".join(
         [
             f"<!-- made by: nalu-bench report {experiment.name} budget={measured.manifest['budget']['name']} -->",
@@ -191,6 +194,17 @@ def _markdown(
             "",
         ]
     )
+
+
+def _remarks(table: pd.DataFrame) -> list[str]:
+    """The notes of the verdicts, each with the cells it is of; without them where it is of all."""
+    judged = table[~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])]
+    lines = []
+    for note in sorted({part for text in judged["note"] for part in text.split("; ") if part}):
+        rows = [row for row in records(judged) if note in row["note"].split("; ")]
+        places = "; ".join(f"{row['split']} {row['operation']} {row['model']}" for row in rows)
+        lines.append(f"* {note}{'' if len(rows) == len(judged) else ': ' + places}.")
+    return lines
 
 
 def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table]) -> str:

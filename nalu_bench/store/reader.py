@@ -1,13 +1,16 @@
 """Reading the run store: which runs exist, their rows, their curves."""
 
+import contextlib
 import csv
 import functools
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.cell import Cell
+from nalu_bench.errors import UsageError
 from nalu_bench.seeds import parse_ranges
 from nalu_bench.store import schema
 
@@ -48,7 +51,7 @@ class Store:
         for path in files:
             with path.open(encoding="utf-8", newline="") as stream:
                 for row in csv.DictReader(stream):
-                    if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):
+                    if row.get("status") in (schema.Status.FINISHED, schema.Status.DIVERGED):
                         seeds[row["cell"]].add(int(row["seed"]))
         return seeds
 
@@ -77,7 +80,8 @@ class Store:
         return [self._manifest(part) for part in self.parts(cell)]
 
     def _manifest(self, part: Path) -> dict[str, Any]:
-        manifest: dict[str, Any] = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        with _damage_named(part):
+            manifest: dict[str, Any] = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
         return manifest
 
     def _part_facts(self, part: Path) -> dict[str, Any]:
@@ -87,7 +91,19 @@ class Store:
     def _frame(self, cell: Cell, file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
         import pandas as pd
 
-        frames = [pd.read_parquet(part / file).assign(**(facts(part) if facts else {})) for part in self.parts(cell)]
+        frames = []
+        for part in self.parts(cell):
+            with _damage_named(part):
+                frames.append(pd.read_parquet(part / file).assign(**(facts(part) if facts else {})))
         if not frames:
             return pd.DataFrame(columns=order)
         return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)
+
+
+@contextlib.contextmanager
+def _damage_named(part: Path) -> Iterator[None]:
+    """Turn what cannot be read into an error that says which folder to delete."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{part} is damaged ({error}); delete this folder and run the same command again.") from None

@@ -114,6 +114,7 @@ class _Loop:
         self.inputs = {split: self._inputs(split) for split in cell.task.evaluated}
         self.step = 0
         self.log = Log()
+        self.below = torch.zeros(WIDTH, dtype=torch.bool)
         self.state = self.program.initial_state(block.seeds, self.device)
         self.selected = Selected(
             error=torch.full((WIDTH,), torch.inf, dtype=torch.float64, device=self.device),
@@ -187,11 +188,10 @@ class _Loop:
         )
 
     def solved(self, block: Block, threshold: float | None) -> int:
-        """Seeds asked for whose extrapolation error is below the threshold now."""
-        if threshold is None:
-            return 0
-        errors = self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1]
-        return sum(bool(errors[seed % WIDTH] < threshold) for seed in block.wanted)
+        """Seeds asked for whose extrapolation error has been below the threshold in this process."""
+        if threshold is not None:
+            self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < threshold
+        return int(self.below[block.lanes].sum())
 
     def result(self, block: Block, seconds: float) -> BlockResult:
         """The runs of the seeds that were asked for."""

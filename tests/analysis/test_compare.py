@@ -264,7 +264,7 @@ def test_single_comparison_leaves_out_the_outer_five_percent_of_seeds() -> None:
 
 def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
     comparison = compare_single([1.0, 2.0, 3.0, math.nan], "2.0")
-    assert comparison.note == "reconstructed protocol; diverged seeds counted as infinite: 1; wide range"
+    assert comparison.note == "reconstructed protocol; seeds without a finite error, the worst: 1; wide range"
     assert comparison.high == math.inf
     assert comparison.difference == pytest.approx(0.5)
 

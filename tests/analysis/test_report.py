@@ -97,6 +97,17 @@ def test_local_results_follow_the_budget_that_was_asked_for(request_: report.Req
     assert len(pd.read_csv(folder / "runs.csv")) == 3
 
 
+@pytest.mark.parametrize("file", ["runs.csv", "curves.parquet", "manifest.json"])
+def test_damaged_results_are_refused_and_kept(request_: report.Request, tmp_path: Path, file: str) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    path = report.write(request_, store, results) / file
+    path.write_bytes(path.read_bytes()[:900])
+    before = files(path.parent)
+    with pytest.raises(UsageError, match="is damaged"):
+        report.write(request_, store, results)
+    assert files(path.parent) == before
+
+
 def test_new_seeds_join_the_committed_ones(request_: report.Request, tmp_path: Path) -> None:
     results = tmp_path / "results"
     first = replace(request_, cells=[replace(want, seeds=(0, 1)) for want in request_.cells])
@@ -189,7 +200,7 @@ def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
 ) -> None:
     monkeypatch.setattr(type(request_.cells[0].cell.task), "inputs", "image")
     monkeypatch.setattr(type(request_.cells[0].cell.model), "accepts", frozenset({"vector"}))
-    runs = report.collect(Success(request_.experiment), "paper", request_.cells, Store(tmp_path), []).runs
+    runs = report.collect(Success(request_.experiment), {}, request_.cells, Store(tmp_path), []).runs
     assert set(runs["status"]) == {"skipped"}
     assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
 

@@ -221,7 +221,7 @@ def test_a_network_that_cannot_be_built_is_refused_before_anything_is_trained(
     broken = replace(cell, model=replace(cell.model, **wrong))
     wanted = [Wanted(cell, (0,)) for cell in (sound, broken)]
     with pytest.raises(UsageError, match=r"no_such|must name its units' penalties \(sparsity\), got none"):
-        runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
+        runner.check(MACHINE, runner.jobs(wanted, store, MACHINE))
     assert store.stored_seeds(sound) == set()
     assert store.failures(broken) == {}
 
@@ -314,3 +314,17 @@ def test_a_folder_that_another_process_wrote_first_is_kept(tmp_path: Path) -> No
     assert not files.write_folder_once(path, overtaken)
     assert not files.write_folder_once(path, lambda folder: (folder / "runs").write_text("later"))
     assert contents(tmp_path) == {"parts/0-1/runs": b"theirs"}
+
+
+@pytest.mark.parametrize("file", [schema.RUNS, schema.CURVES, schema.MANIFEST])
+@pytest.mark.parametrize("damage", ["missing", "truncated"])
+def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, damage: str) -> None:
+    cell = make_cell()
+    train(store, cell, range(2))
+    path = store.root / cell.folder / "parts" / "0-1" / file
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(UsageError, match=r"parts/0-1 is damaged .* delete this folder and run the same command again"):
+        store.curves(cell) if file == schema.CURVES else store.runs(cell)

@@ -105,6 +105,7 @@ class Scores(Summary):
                     (table["operation"] == operation) & (table["split"] == split) & (table["metric"] == "score")
                 ]
                 drawn += _draw(axis, group, base, split, printed)
+        figure.suptitle("Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed", fontsize=8)
         entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         entries["printed"] = entries.pop("printed", None)  # last
         figure.legend([entry for entry in entries.values() if entry], [*entries], loc="outside lower center", ncols=6)

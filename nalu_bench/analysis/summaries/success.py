@@ -155,7 +155,9 @@ class Success(Summary):
         axis.set(xlabel="Training step", ylabel="Share of seeds solved", ylim=(0, 1), xlim=(0, last))
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.set_title(
-            "Lines: ours, 95 % Wilson band.  Hollow: printed rate.  ×: printed median", fontsize=8, loc="left"
+            "Lines: ours, 95 % Wilson band.  Hollow: printed rate.  ×: printed median, at half the printed rate",
+            fontsize=8,
+            loc="left",
         )
         axis.locator_params(axis="x", nbins=5)
         axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
