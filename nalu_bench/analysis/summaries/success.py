@@ -154,11 +154,8 @@ class Success(Summary):
                 )
         axis.set(xlabel="Training step", ylabel="Share of seeds solved", ylim=(0, 1), xlim=(0, last))
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axis.set_title(
-            "Lines: ours, 95 % Wilson band.  Hollow: printed rate.  ×: printed median, at half the printed rate",
-            fontsize=8,
-            loc="left",
-        )
+        title = "Lines: ours with 95 % Wilson band.  Hollow: printed rate.\n×: printed median, at half the printed rate"
+        axis.set_title(title, fontsize=8, loc="left")
         axis.locator_params(axis="x", nbins=5)
         axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
         return figure, pd.concat(drawn, ignore_index=True)[["series", "model", "step", "share", "low", "high"]]
