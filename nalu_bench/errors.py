@@ -1,7 +1,9 @@
-"""The two kinds of failure a user can meet, each with its exit code, and the near-miss hint they share."""
+"""What a user is told: one kind of error, and the two ways to come by it that many modules share."""
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 
 class UsageError(Exception):
@@ -18,3 +20,12 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     return UsageError(f"unknown {what} '{given}'{hint} Known: {', '.join(names) or '(none)'}.")
+
+
+@contextlib.contextmanager
+def damage_named(path: Path, remedy: str) -> Iterator[None]:
+    """Turn files below `path` that cannot be read into an error that names it and says what to do."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"{path} is damaged ({error}); {remedy}.") from None

@@ -11,9 +11,11 @@ import pandas as pd
 
 from nalu_bench.analysis.summary import Summary
 from nalu_bench.cell import Wanted
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import damage_named
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
+
+REMEDY = "restore this folder, or delete it to have it made again"
 
 POINTS = 500
 """Evaluations of one run that are kept in `results/`."""
@@ -36,22 +38,29 @@ class Collection:
     @classmethod
     def read(cls, folder: Path) -> "Collection | None":
         """What a folder of `results/` holds, or None if it holds none."""
-        if not (folder / "manifest.json").exists():
+        manifest = read_manifest(folder)
+        if manifest is None:
             return None
         text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        with damage_named(folder, REMEDY):
             runs = pd.read_csv(folder / "runs.csv", dtype=text).fillna(dict.fromkeys(text, ""))
-            collection = cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
-        except (OSError, ValueError, KeyError) as error:
-            raise UsageError(f"{folder} is damaged: {error}. Restore it, or delete it to have it made again.") from None
-        return collection
+            return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
 
     def runs_text(self) -> str:
         """`runs` as CSV; reading and writing it again gives the same text."""
         return self.runs.to_csv(index=False, lineterminator="\n")
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder of `results/`, or None if it has none."""
+    path = folder / "manifest.json"
+    if not path.exists():
+        return None
+    with damage_named(folder, REMEDY):
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return manifest
 
 
 INTEGERS = ("seed", "last_step", "diverged_at", "selected_step", "solved_at")
@@ -149,14 +158,12 @@ def _with_earlier(
     """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(runs.get("cell", []), runs.get("seed", []), strict=True))
-
     asked_of = {want.cell.digest: len(want.seeds) for want in wanted}
+    order = {want.cell.digest: position for position, want in enumerate(wanted)}
 
     def earlier(frame: pd.DataFrame) -> pd.DataFrame:
         keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
         return frame[[key in asked and key not in have for key in keys]]
-
-    order = {want.cell.digest: position for position, want in enumerate(wanted)}
 
     def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         union = _concat([first, earlier(second)])

@@ -14,9 +14,8 @@ from typing import Any
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.collect import Collection, collect
+from nalu_bench.analysis.collect import Collection, collect, read_manifest
 from nalu_bench.analysis.compare import Verdict, not_comparable
-from nalu_bench.analysis.published import read
 from nalu_bench.analysis.summary import Row, Summary, compared, records
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Wanted
@@ -24,6 +23,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.experiment import Experiment
 from nalu_bench.files import write_atomically
 from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import Status
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ def target(request: Request, results: Path) -> Path:
 
 
 def _committed_budget(folder: Path) -> str:
-    before = Collection.read(folder)
-    return str(before.manifest["budget"]["name"]) if before else ""
+    manifest = read_manifest(folder)
+    return str(manifest["budget"]["name"]) if manifest else ""
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
@@ -125,9 +125,9 @@ def _render(summary: Summary, folder: Path) -> None:
     """Tables and figures from the measured files as they were written."""
     measured = Collection.read(folder)
     assert measured is not None
-    skipped = measured.runs[measured.runs["status"] == "skipped"]
-    runs = measured.runs[measured.runs["status"] != "skipped"]
-    table = compared(_judged(summary.rows(runs), measured), read(summary.experiment.published))
+    skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
+    runs = measured.runs[measured.runs["status"] != Status.SKIPPED]
+    table = compared(_judged(summary.rows(runs), measured), summary.published)
     write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
     tables = summary.tables(table)
     _write_text(folder / "table.md", _markdown(summary.experiment, measured, table, tables, skipped))
@@ -179,14 +179,14 @@ def _markdown(
     counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
-    reasons = table[(table["verdict"] == "not comparable")].drop_duplicates(["metric", "note"])
+    reasons = table[table["verdict"] == Verdict.NOT_COMPARABLE].drop_duplicates(["metric", "note"])
     notes += [f"* {row.metric}: not comparable, {row.note}." for row in reasons.itertuples()]
     notes += _remarks(table)
     return "\n".join(
         [
             f"<!-- made by: nalu-bench report {experiment.name} budget={measured.manifest['budget']['name']} -->",
             "",
-            "\n\n".join(table.markdown() for table in tables),
+            "\n\n".join(layout.markdown() for layout in tables),
             "",
             _provenance(experiment, measured),
             f"Verdicts: {verdicts or 'none'}.",

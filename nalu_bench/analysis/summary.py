@@ -1,5 +1,6 @@
 """What every kind of report offers: facts of runs, rows beside the printed numbers, tables and a figure."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nalu_bench.analysis.compare import Comparison, not_comparable, settle
-from nalu_bench.analysis.published import KEYS
+from nalu_bench.analysis.published import KEYS, read
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError, unknown
@@ -69,6 +70,11 @@ class Summary:
         for key in self.report:
             if key not in self.required | self.optional:
                 raise unknown(f"setting of the report of {experiment.name}", key, self.required | self.optional)
+
+    @functools.cached_property
+    def published(self) -> pd.DataFrame:
+        """The printed numbers."""
+        return read(self.experiment.published)
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""

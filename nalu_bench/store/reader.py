@@ -1,21 +1,21 @@
 """Reading the run store: which runs exist, their rows, their curves."""
 
-import contextlib
 import csv
 import functools
 import json
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.cell import Cell
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import damage_named
 from nalu_bench.seeds import parse_ranges
 from nalu_bench.store import schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+REMEDY = "delete this folder and run the same command again"
 
 
 class Store:
@@ -61,7 +61,8 @@ class Store:
         for path in sorted((self.root / cell.folder / "failures").glob("*.json")):
             entry = json.loads(path.read_text(encoding="utf-8"))
             failed |= dict.fromkeys(entry["seeds"], entry["traceback"].strip().splitlines()[-1])
-        return {seed: why for seed, why in failed.items() if seed not in self.stored_seeds(cell)}
+        stored = self.stored_seeds(cell)
+        return {seed: why for seed, why in failed.items() if seed not in stored}
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed, sorted, with the facts of its part."""
@@ -80,7 +81,7 @@ class Store:
         return [self._manifest(part) for part in self.parts(cell)]
 
     def _manifest(self, part: Path) -> dict[str, Any]:
-        with _damage_named(part):
+        with damage_named(part, REMEDY):
             manifest: dict[str, Any] = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
         return manifest
 
@@ -93,17 +94,8 @@ class Store:
 
         frames = []
         for part in self.parts(cell):
-            with _damage_named(part):
+            with damage_named(part, REMEDY):
                 frames.append(pd.read_parquet(part / file).assign(**(facts(part) if facts else {})))
         if not frames:
             return pd.DataFrame(columns=order)
         return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)
-
-
-@contextlib.contextmanager
-def _damage_named(part: Path) -> Iterator[None]:
-    """Turn what cannot be read into an error that says which folder to delete."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{part} is damaged ({error}); delete this folder and run the same command again.") from None

@@ -16,7 +16,7 @@ from nalu_bench.analysis.intervals import (
     median_interval,
     wilson_interval,
 )
-from nalu_bench.analysis.published import KEYS, read
+from nalu_bench.analysis.published import KEYS
 from nalu_bench.analysis.success import solved_facts
 from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Format, Table, interval, percent, scientific, steps
@@ -110,7 +110,7 @@ class Success(Summary):
     def _printed_rate(self, printed: dict[str, str]) -> float | None:
         """The printed success rate of the same model on the same task."""
         same = {key: printed[key] for key in KEYS} | {"metric": "success_rate"}
-        for row in records(read(self.experiment.published)):
+        for row in records(self.published):
             if all(row[key] == value for key, value in same.items()):
                 return float(row["printed"])
         return None
