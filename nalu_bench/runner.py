@@ -1,6 +1,7 @@
 """From cells to stored runs: skips what is done, trains what is missing, survives what fails."""
 
 import contextlib
+import math
 import multiprocessing
 import os
 import queue
@@ -56,18 +57,35 @@ class Job:
         return f"{self.cell.label()} seeds {self.block.name}"
 
 
+Group = Sequence[Job]
+"""Jobs that are trained side by side on one draw of the data."""
+
+MOST_TOGETHER = 3
+"""Jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
+
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""
 
 
 def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
-    """What is missing, block by block; cells of one model follow each other, so that they share its program."""
+    """What is missing: the first block of every cell in the order of the cells, then the second, ..."""
     missing = []
     for want in wanted:
         if want.cell.skip() is None:
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
             missing += [Job(want.cell, block, machine, store.root, provenance.commit()) for block in blocks(seeds)]
-    return sorted(missing, key=lambda job: job.cell.model.name)
+    return sorted(missing, key=lambda job: job.block.number)
+
+
+def groups(todo: Sequence[Job], workers: int) -> list[Group]:
+    """Jobs of the same seeds that can share their data, so that every worker has some."""
+    from nalu_bench.training.data import sharing_key
+
+    alike: dict[tuple[int, str], list[Job]] = {}
+    for job in todo:
+        alike.setdefault((job.block.number, sharing_key(job.cell)), []).append(job)
+    size = min(MOST_TOGETHER, math.ceil(len(todo) / workers))
+    return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
 
 
 def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]:
@@ -77,12 +95,13 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     total = sum(job.cell.recipe.steps for job in todo)
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
-        workers = min(machine.workers, len(todo))
-        outcomes = _in_pool(todo, workers, progress) if workers > 1 else _in_process(todo, progress)
+        parts = groups(todo, machine.workers)
+        workers = min(machine.workers, len(parts))
+        outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
         failures = []
-        for outcome in outcomes:
-            progress.finish()
-            failures += [outcome] if outcome else []
+        for group, failed in outcomes:
+            progress.finish(len(group))
+            failures += failed
     return failures
 
 
@@ -117,13 +136,20 @@ def has_compiler() -> bool:
     return any(shutil.which(name) for name in names)
 
 
-def train(job: Job, progress: Progress) -> str | None:
-    """Train and store one job in this process; returns a line if it failed, else None."""
+def train(group: Group, progress: Progress) -> list[str]:
+    """Train and store the jobs of a group in this process; returns a line for each that failed."""
+    left, failures = list(group), []
     try:
-        _train(job, progress)
-    except Exception as error:  # one cell's failure must not cost the others; it is stored and reported
-        return _fail(job, f"{type(error).__name__}: {error}", traceback.format_exc())
-    return None
+        for job, error in _train(group, progress):
+            left.remove(job)
+            failures += [_failure(job, error)] if error else []
+    except Exception as error:  # one group's failure must not cost the others; it is stored and reported
+        failures += [_failure(job, error) for job in left]
+    return failures
+
+
+def _failure(job: Job, error: Exception) -> str:
+    return _fail(job, f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
 
 
 def _fail(job: Job, why: str, details: str = "") -> str:
@@ -147,28 +173,42 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> 
         print(f"failed: {failure}", file=sys.stderr)
 
 
-def _train(job: Job, progress: Progress) -> None:
+def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | None]]:
+    """Train and store the jobs of a group; yields each as it ends, with what went wrong."""
     import torch
 
     from nalu_bench.store import writer
     from nalu_bench.training import checkpoint
-    from nalu_bench.training.trainer import Mode, train_block
+    from nalu_bench.training.compilation import Mode
+    from nalu_bench.training.trainer import Request, train_together
 
     torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
-    compiled = has_compiler() if job.machine.compile is None else job.machine.compile
-    mode = Mode(job.machine.device, compiled)
-    path = schema.checkpoint_path(job.root / job.cell.folder, job.block.number)
+    machine = group[0].machine
+    mode = Mode(machine.device, has_compiler() if machine.compile is None else machine.compile)
+    requests = []
+    for job in group:
+        path = schema.checkpoint_path(job.root / job.cell.folder, job.block.number)
+        threshold = job.cell.task.threshold("task", samples=100_000)
+        requests.append(Request(job.cell, job.block, path, _reporter(job.label, progress), threshold))
+    for number, outcome in train_together(requests, mode):
+        job = group[number]
+        if isinstance(outcome, Exception):
+            yield job, outcome
+            continue
+        writer.write_part(job.root, job.cell, outcome, mode.describe() | {"commit": job.commit})
+        checkpoint.remove(requests[number].checkpoint)
+        yield job, None
+
+
+def _reporter(label: str, progress: Progress) -> Callable[[int, int], None]:
     done = 0
 
     def report(step: int, solved: int) -> None:
         nonlocal done
-        progress(job.label, step - done, solved)
+        progress(label, step - done, solved)
         done = step
 
-    threshold = job.cell.task.threshold("task", samples=100_000)
-    result = train_block(job.cell, job.block, mode, path, report, threshold)
-    writer.write_part(job.root, job.cell, result, mode.describe() | {"commit": job.commit})
-    checkpoint.remove(path)
+    return report
 
 
 class _Display:
@@ -186,30 +226,34 @@ class _Display:
         self.bar.set_postfix_str(f"solved {sum(self.solved.values())}; {label}", refresh=False)
         self.bar.update(steps)
 
-    def finish(self) -> None:
-        self.blocks_done += 1
+    def finish(self, count: int) -> None:
+        self.blocks_done += count
         self._describe()
 
     def _describe(self) -> None:
         self.bar.set_description(f"blocks {self.blocks_done}/{self.blocks_total}")
 
 
-def _in_process(todo: Sequence[Job], progress: Progress) -> Iterator[str | None]:
-    for job in todo:
-        yield train(job, progress)
+Outcomes = Iterator[tuple[Group, list[str]]]
 
 
-def _in_pool(todo: Sequence[Job], workers: int, progress: Progress) -> Iterator[str | None]:
+def _in_process(parts: Sequence[Group], progress: Progress) -> Outcomes:
+    for group in parts:
+        yield group, train(group, progress)
+
+
+def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Outcomes:
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(events,))
     try:
-        pending = {pool.submit(_train_in_worker, job): job for job in todo}
+        pending = {pool.submit(_train_in_worker, group): group for group in parts}
         while pending:
             _tell(events, progress)
             for future in [future for future in pending if future.done()]:
-                yield _outcome(future, pending.pop(future))
+                group = pending.pop(future)
+                yield group, _outcome(future, group)
     except BaseException:
         with _deaf():
             for process in set(multiprocessing.active_children()) - others:
@@ -240,11 +284,11 @@ def _tell(events: Any, progress: Progress) -> None:
             progress(*events.get_nowait())
 
 
-def _outcome(future: "Future[str | None]", job: Job) -> str | None:
+def _outcome(future: "Future[list[str]]", group: Group) -> list[str]:
     try:
         return future.result()
     except Exception as error:  # the worker itself died, out of memory perhaps
-        return _fail(job, f"its worker process died: {error!r}")
+        return [_fail(job, f"its worker process died: {error!r}") for job in group]
 
 
 _events: Any = None
@@ -256,5 +300,5 @@ def _start_worker(events: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
 
 
-def _train_in_worker(job: Job) -> str | None:
-    return train(job, lambda *event: _events.put(event))
+def _train_in_worker(group: Group) -> list[str]:
+    return train(group, lambda *event: _events.put(event))

@@ -52,7 +52,7 @@ class BlockResult:
         selected_step: (S,) the step selected, -1 where no validation error was finite.
         diverged_at: (S,) the first step whose loss was not finite, or -1.
         weights: name -> effective matrices (S, O, I) at the selected step.
-        seconds: time it took in this process.
+        seconds: time it took, divided among the blocks that were trained side by side.
     """
 
     block: Block

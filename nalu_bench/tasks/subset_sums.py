@@ -87,24 +87,25 @@ class SubsetSums(Task):
             row[offset + subset.start : offset + subset.stop] = 1
         return {"members": members}
 
-    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
-        """The range of the split as two intervals (2, 2), and the operation's index."""
+    def intervals(self, split: str) -> np.ndarray:
         key = "extrapolation" if split == "extrapolation" else "interpolation"
         intervals = as_intervals(key, getattr(self, key))
         if len(intervals) == 1:
             (low, high), middle = intervals[0], sum(intervals[0]) / 2
             intervals = [(low, middle), (middle, high)]
-        index = list(OPERATIONS).index(self.operation)
-        return {"intervals": np.array(intervals, np.float32), "operation": np.array(index, np.int64)}
+        return np.array(intervals, np.float32)
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """The operation's index."""
+        return {"operation": np.array(list(OPERATIONS).index(self.operation), np.int64)}
 
     def sample(
-        self, u: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        x_NB = spread(u, split_parameters["intervals"])
-        a, b = (seed_parameters["members"] @ x_NB).unbind(0)
+        a, b = (seed_parameters["members"] @ numbers).unbind(0)
         # All operations are computed and one is picked, so that one compiled program serves them all.
         candidates = [operation(a, b) for operation in OPERATIONS.values()]
-        return x_NB.mT, pick(candidates, split_parameters["operation"]).unsqueeze(-1)
+        return numbers.mT, pick(candidates, split_parameters["operation"]).unsqueeze(-1)
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float:
         """Mean squared error of the epsilon-perfect solution on the extrapolation range, by simulation.
@@ -151,15 +152,6 @@ def _inputs(rng: np.random.Generator, shape: tuple[int, int], intervals: tuple[I
     for low, high in intervals[1:]:
         x = np.where(rng.random(shape) < 0.5, x, rng.uniform(low, high, size=shape))
     return x
-
-
-def spread(u: Tensor, intervals: Tensor) -> Tensor:
-    """Uniform numbers to two intervals (2, 2) of equal probability: u below 1/2 to the first, else to the second."""
-    doubled = 2 * u
-    (low, high), (low2, high2) = intervals[0].unbind(), intervals[1].unbind()
-    first = low + (high - low) * doubled
-    second = low2 + (high2 - low2) * (doubled - 1)
-    return first.where(u < 0.5, second)
 
 
 def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Task:
     """A distribution of inputs with their targets. The fields of a subclass are its keys in YAML.
 
-    `sample` is a pure function of uniform numbers, so the trainer alone decides where randomness comes from.
+    `sample` is a pure function of random numbers, so the trainer alone decides where randomness comes from.
     Importing a task must not import torch: configurations are checked before torch is loaded.
 
     Attributes:
@@ -51,6 +51,15 @@ class Task:
         """
         return tuple(str(getattr(self, field.name)) for field in fields(self))
 
+    def intervals(self, split: str) -> np.ndarray:
+        """Two intervals (2, 2) of equal probability over which the numbers of a split are spread.
+
+        One interval is given by its two halves; [0, 1) by default.
+        """
+        import numpy as np
+
+        return np.array([[0.0, 0.5], [0.5, 1.0]], np.float32)
+
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """What differs between seeds (the offset of the subsets, say), drawn once for each."""
         return {}
@@ -60,12 +69,12 @@ class Task:
         return {}
 
     def sample(
-        self, u: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """Examples from uniform numbers.
+        """Examples from random numbers.
 
         Args:
-            u: (input_size, B) numbers in [0, 1).
+            numbers: (input_size, B), uniform on the split's `intervals`.
             seed_parameters: `seed_parameters` of one seed, as tensors.
             split_parameters: `split_parameters` of the split, as tensors.
 

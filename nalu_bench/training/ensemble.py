@@ -4,7 +4,9 @@ Letters: S seeds of a block, B examples, I inputs, O outputs. Losses are never s
 differentiated on their own, so every seed trains as if alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import torch
@@ -15,11 +17,11 @@ from nalu_bench.cell import Cell, canonical, plain
 from nalu_bench.errors import UsageError
 from nalu_bench.models.network import Network
 from nalu_bench.tasks.task import Task
-from nalu_bench.training import streams
-from nalu_bench.training.optimizers import UPDATES, Moments
+from nalu_bench.training import compilation, streams
+from nalu_bench.training.compilation import Flat, Mode
+from nalu_bench.training.data import Examples, Tensors
+from nalu_bench.training.optimizers import UPDATES
 from nalu_bench.training.recipe import Recipe
-
-Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,32 @@ class State:
 
     Attributes:
         parameters: by full name, (S, ...).
-        moments: the optimiser's two running means of every parameter.
+        means, squares: the optimiser's running means of every gradient and of its square.
         alive: (S,) whether every loss so far was finite; where not, the seed stays as it was before.
         diverged_at: (S,) the step whose loss was the first not to be finite, or -1.
         loss: (S,) the last training loss.
     """
 
     parameters: Tensors
-    moments: dict[str, Moments]
+    means: Tensors
+    squares: Tensors
     alive: Tensor
     diverged_at: Tensor
     loss: Tensor
+
+    def tensors(self) -> list[Tensor]:
+        """All tensors, as `of` takes them."""
+        moments = (*self.means.values(), *self.squares.values())
+        return [*self.parameters.values(), *moments, self.alive, self.diverged_at, self.loss]
+
+    @classmethod
+    def of(cls, names: Sequence[str], tensors: Sequence[Tensor]) -> "State":
+        """The inverse of `tensors`, for parameters of the given names."""
+        count = len(names)
+        parameters, means, squares = (
+            dict(zip(names, tensors[start : start + count], strict=True)) for start in (0, count, 2 * count)
+        )
+        return cls(parameters, means, squares, *tensors[3 * count :])
 
 
 class Objective(nn.Module):
@@ -63,9 +80,9 @@ class Errors(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, x: Tensor, t: Tensor) -> Tensors:
+    def forward(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         difference = self.network(x) - t
-        return {"mse": difference.square().mean(), "mae": difference.abs().mean()}
+        return difference.square().mean(), difference.abs().mean()
 
 
 class Method(nn.Module):
@@ -86,7 +103,7 @@ class Program:
     Tasks that differ by values alone (the operation, the ranges) share one program.
     """
 
-    def __init__(self, cell: Cell, compiled: bool) -> None:
+    def __init__(self, cell: Cell, mode: Mode) -> None:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
         self.network = cell.model.build(cell.task)
@@ -95,9 +112,12 @@ class Program:
         self.projection = Method(self.network, "project_")
         self.sparsity = Method(self.network, "sparsity_error")
         self.matrices = Method(self.network, "weights")
-        compile_ = _compiled if compiled else _identity
-        self.step = compile_(torch.no_grad()(self._step))
-        self.evaluate = compile_(torch.no_grad()(self._evaluate))
+        self.names = [f"network.{name}" for name in self.network.initialisers()]
+        self.penalties = sorted(cell.model.penalties)
+        self.seed_constants = list(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
+        self.split_constants = list(cell.task.split_parameters("train"))
+        self._step_graph = compilation.graph(self._flat_step, mode)
+        self._error_graphs = {shared: compilation.graph(self._flat_errors(shared), mode) for shared in (True, False)}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
         """Initial weights, each from the stream of its seed and name."""
@@ -107,57 +127,83 @@ class Program:
             for name, initialise in self.network.initialisers().items()
         }
         parameters = {name: value.to(device) for name, value in parameters.items()}
-        moments = {name: (torch.zeros_like(value), torch.zeros_like(value)) for name, value in parameters.items()}
         count = len(seeds)
         return State(
             parameters=parameters,
-            moments=moments,
+            means={name: torch.zeros_like(value) for name, value in parameters.items()},
+            squares={name: torch.zeros_like(value) for name, value in parameters.items()},
             alive=torch.ones(count, dtype=torch.bool, device=device),
             diverged_at=torch.full((count,), -1, dtype=torch.int64, device=device),
             loss=torch.full((count,), torch.nan, device=device),
         )
 
-    def _step(
-        self, state: State, keys: Tensor, seed_parameters: Tensors, split_parameters: Tensors,
-        step: Tensor, step_size: Tensor, correction: Tensor, factors: Tensors,
-    ) -> State:  # fmt: skip
-        """One update of every seed that is alive; `step` counts from 1."""
+    def step(self, state: State, numbers: Tensor, constants: Sequence[Tensor], schedule: Sequence[Tensor]) -> State:
+        """One update of every seed that is alive, from its random numbers (S, I, B).
 
-        def loss_of(parameters: Tensors, key: Tensor, constants: Tensors) -> Tensor:
-            u = streams.uniforms(key, step, self.task.input_size * self.recipe.batch_size)
-            x, t = self.task.sample(u.view(self.task.input_size, -1), constants, split_parameters)
-            loss = functional_call(self.objective, parameters, (x, t, factors))
+        Args:
+            state: before the update.
+            numbers: of this step's batch.
+            constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`.
+            schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
+        """
+        return State.of(self.names, self._step_graph(*state.tensors(), numbers, *constants, *schedule))
+
+    def _flat_step(self, *tensors: Tensor) -> list[Tensor]:
+        rest = iter(tensors)
+        state = State.of(self.names, list(islice(rest, 3 * len(self.names) + 3)))
+        numbers = next(rest)
+        seed_parameters = {name: next(rest) for name in self.seed_constants}
+        split_parameters = {name: next(rest) for name in self.split_constants}
+        return self._step(state, numbers, seed_parameters, split_parameters, *rest).tensors()
+
+    def _step(
+        self, state: State, numbers: Tensor, seed_parameters: Tensors, split_parameters: Tensors,
+        step: Tensor, step_size: Tensor, correction: Tensor, *factors: Tensor,
+    ) -> State:  # fmt: skip
+        named_factors = dict(zip(self.penalties, factors, strict=True))
+
+        def loss_of(parameters: Tensors, numbers: Tensor, constants: Tensors) -> Tensor:
+            x, t = self.task.sample(numbers, constants, split_parameters)
+            loss = functional_call(self.objective, parameters, (x, t, named_factors))
             assert isinstance(loss, Tensor)
             return loss
 
-        gradients, loss = vmap(grad_and_value(loss_of))(state.parameters, keys, seed_parameters)
+        gradients, loss = vmap(grad_and_value(loss_of))(state.parameters, numbers, seed_parameters)
         finite = loss.isfinite()
         alive = state.alive & finite
-        parameters, moments = {}, {}
+        parameters, means, squares = {}, {}, {}
         for name, old in state.parameters.items():
-            change, moment = UPDATES[self.recipe.optimizer](
-                self.recipe, gradients[name], state.moments[name], step_size, correction
+            change, (means[name], squares[name]) = UPDATES[self.recipe.optimizer](
+                self.recipe, gradients[name], (state.means[name], state.squares[name]), step_size, correction
             )
             parameters[name] = old - change
-            moments[name] = moment
         functional_call(self.projection, parameters, ())  # clamps in place
         return State(
             parameters=_keep(alive, parameters, state.parameters),
-            moments={name: _keep_pair(alive, moments[name], state.moments[name]) for name in moments},
+            means=_keep(alive, means, state.means),
+            squares=_keep(alive, squares, state.squares),
             alive=alive,
             diverged_at=torch.where(state.alive & ~finite, step, state.diverged_at),
             loss=torch.where(alive, loss, torch.nan),
         )
 
-    def _evaluate(self, parameters: Tensors, u: Tensor, seed_parameters: Tensors, split_parameters: Tensors) -> Tensors:
-        """Errors (S,) on one split, whose uniform numbers u (I, B) all seeds share."""
+    def evaluate(self, parameters: Tensors, examples: Examples) -> Tensors:
+        """Mean squared and mean absolute error (S,), by name."""
+        errors = self._error_graphs[examples.shared](*parameters.values(), examples.x, examples.t)
+        return dict(zip(("mse", "mae"), errors, strict=True))
 
-        def errors_of(parameters: Tensors, constants: Tensors) -> Tensors:
-            x, t = self.task.sample(u, constants, split_parameters)
-            errors: Tensors = functional_call(self.errors, parameters, (x, t))
+    def _flat_errors(self, shared: bool) -> Flat:
+        def errors_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+            errors: tuple[Tensor, Tensor] = functional_call(self.errors, parameters, (x, t))
             return errors
 
-        return vmap(errors_of)(parameters, seed_parameters)
+        def errors(*tensors: Tensor) -> tuple[Tensor, Tensor]:
+            *values, x, t = tensors
+            parameters = dict(zip(self.names, values, strict=True))
+            found: tuple[Tensor, Tensor] = vmap(errors_of, in_dims=(0, None if shared else 0, 0))(parameters, x, t)
+            return found
+
+        return errors
 
     @torch.no_grad()
     def sparsity_error(self, parameters: Tensors) -> Tensor:
@@ -172,12 +218,12 @@ class Program:
         return matrices
 
 
-def program(cell: Cell, compiled: bool) -> Program:
+def program(cell: Cell, mode: Mode) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
     recipe = replace(cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last")
-    key = canonical([plain(cell.model), [str(part) for part in cell.task.program()], plain(recipe), compiled])
+    key = canonical([plain(cell.model), [str(part) for part in cell.task.program()], plain(recipe), mode.compiled])
     if key not in _programs:
-        _programs[key] = Program(cell, compiled)
+        _programs[key] = Program(cell, mode)
     return _programs[key]
 
 
@@ -202,22 +248,8 @@ def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:
     return value
 
 
-def _compiled(function: Any) -> Any:
-    # Each program counts its own recompilations: together they would soon reach dynamo's limit of 8.
-    return torch.compile(function, fullgraph=True, dynamic=False, isolate_recompiles=True)  # type: ignore[call-overload]
-
-
-def _identity(function: Any) -> Any:
-    return function
-
-
 def _keep(alive: Tensor, new: Tensors, old: Tensors) -> Tensors:
     return {name: torch.where(_expand(alive, value), value, old[name]) for name, value in new.items()}
-
-
-def _keep_pair(alive: Tensor, new: Moments, old: Moments) -> Moments:
-    mask = _expand(alive, new[0])
-    return torch.where(mask, new[0], old[0]), torch.where(mask, new[1], old[1])
 
 
 def _expand(mask: Tensor, like: Tensor) -> Tensor:

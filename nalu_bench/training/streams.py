@@ -52,7 +52,7 @@ def splitmix64(start: Tensor, gamma: Tensor, position: Tensor) -> Tensor:
 def uniforms(key: Tensor, batch: Tensor, count: int) -> Tensor:
     """The numbers of one batch of one stream: multiples of 2^-24 in [0, 1), float32, shape (count,).
 
-    Every output gives two numbers: its bits 40 to 63 to the first half of the batch, bits 8 to 31 to the second.
+    Every output gives two neighbouring numbers: its bits 8 to 31, then its bits 40 to 63.
 
     Args:
         key: (2,) start and gamma.
@@ -62,9 +62,8 @@ def uniforms(key: Tensor, batch: Tensor, count: int) -> Tensor:
     outputs = (count + 1) // 2
     position = batch * outputs + torch.arange(outputs, device=key.device)
     z = splitmix64(key[0], key[1], position)
-    high = _shift_right(z, 40).to(torch.int32)
-    low = (_shift_right(z, 8) & 0xFFFFFF).to(torch.int32)
-    return (torch.cat([high, low])[:count]).to(torch.float32) * 2.0**-24
+    bits = torch.stack([_shift_right(z, 8) & 0xFFFFFF, _shift_right(z, 40)], dim=-1)
+    return bits.flatten()[:count].to(torch.float32) * 2.0**-24
 
 
 def torch_generator(purpose: str, seed: int, name: str) -> torch.Generator:

@@ -1,7 +1,11 @@
-"""The loop of one block: a fixed number of seeds of one cell, trained together."""
+"""The loop of blocks that train side by side: the same seeds of one or more cells of one task.
+
+They advance together, step by step, on one draw of the data; nothing else is shared, and a run's numbers do not
+depend on which cells it was trained beside.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +16,11 @@ from torch import Tensor
 
 from nalu_bench.cell import Cell
 from nalu_bench.seeds import WIDTH, Block, BlockResult, ranges_text
-from nalu_bench.training import checkpoint, streams
-from nalu_bench.training.ensemble import Program, State, Tensors, program
+from nalu_bench.training import checkpoint
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
+from nalu_bench.training.draws import Draw
+from nalu_bench.training.ensemble import Program, State, program
 from nalu_bench.training.optimizers import corrections
 
 CHECKPOINT_SECONDS = 60.0
@@ -23,19 +30,22 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Mode:
-    """How a block is computed; may change its bits, never its meaning."""
+class Request:
+    """One block to be trained.
 
-    device: str
-    compiled: bool
+    Attributes:
+        cell: what to train.
+        block: which seeds.
+        checkpoint: where the block's state is kept while it trains.
+        report: called at every evaluation.
+        threshold: extrapolation error below which a seed counts as solved in `report`; changes nothing else.
+    """
 
-    def describe(self) -> dict[str, str]:
-        """For the part's manifest and the checkpoint's identity."""
-        return {
-            "device": self.device,
-            "mode": "compiled" if self.compiled else "eager",
-            "torch": str(torch.__version__),
-        }
+    cell: Cell
+    block: Block
+    checkpoint: Path
+    report: Report
+    threshold: float | None = None
 
 
 @dataclass
@@ -66,88 +76,115 @@ class Selected:
     parameters: Tensors
 
 
-def train_block(
-    cell: Cell, block: Block, mode: Mode, checkpoint_path: Path, report: Report, threshold: float | None = None
-) -> BlockResult:
-    """Train the seeds of a block from the start, or from its checkpoint, to the last step.
+def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[int, BlockResult | Exception]]:
+    """Train blocks of the same seeds and of cells with one `data.sharing_key`; yields (index, outcome) as each ends.
 
-    Args:
-        cell: what to train.
-        block: which seeds.
-        mode: device and compilation.
-        checkpoint_path: where the block's state is kept while it trains.
-        report: called at every evaluation.
-        threshold: extrapolation error below which a seed counts as solved in `report`; changes nothing else.
+    Every block starts from its checkpoint, if it has one; those that are behind catch up first. What goes wrong with
+    one block ends that block alone.
     """
-    started = time.monotonic()
-    loop = _Loop(cell, block, mode)
-    identity = mode.describe() | {"cell": cell.digest, "lanes": ranges_text(block.seeds)}
-    snapshot = checkpoint.load(checkpoint_path, identity)
-    if snapshot:
-        loop.restore(snapshot)
-    else:
-        loop.evaluate()
+    first = requests[0]
+    assert len({(sharing_key(one.cell), one.block.number) for one in requests}) == 1
+    draw = training_numbers(first.cell, first.block.seeds, mode)
+    loops: list[_Loop] = []
+    for number, request in enumerate(requests):
+        try:
+            loop = _Loop(request, mode, number)
+        except Exception as error:  # the caller stores and reports it
+            yield number, error
+            continue
+        if loop.done:
+            yield number, loop.result()
+        else:
+            loops.append(loop)
     saved = time.monotonic()
-    report(loop.step, loop.solved(block, threshold))
-    while loop.step < cell.recipe.steps:
-        loop.advance()
-        loop.evaluate()
-        report(loop.step, loop.solved(block, threshold))
+    while loops:
+        furthest_behind = min(loop.step for loop in loops)
+        for loop, failure in _advance([loop for loop in loops if loop.step == furthest_behind], draw):
+            loops.remove(loop)
+            yield loop.number, failure
         if time.monotonic() - saved > CHECKPOINT_SECONDS:
-            checkpoint.save(checkpoint_path, loop.snapshot() | {"identity": identity})
+            for loop in loops:
+                loop.save()
             saved = time.monotonic()
-    return loop.result(block, time.monotonic() - started)
+        for loop in [loop for loop in loops if loop.done]:
+            loops.remove(loop)
+            yield loop.number, loop.result()
+
+
+def train_block(cell: Cell, block: Block, mode: Mode, checkpoint: Path, report: Report) -> BlockResult:
+    """Train one block on its own, see `train_together`."""
+    ((_, outcome),) = train_together([Request(cell, block, checkpoint, report)], mode)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _advance(loops: Sequence["_Loop"], draw: Draw) -> Iterator[tuple["_Loop", Exception]]:
+    """Train blocks that stand at one step to their next evaluation; yields those that fail."""
+    started, step, running = time.monotonic(), loops[0].step, list(loops)
+
+    def each(work: Callable[..., None], *values: Any) -> Iterator[tuple[_Loop, Exception]]:
+        for loop in tuple(running):
+            try:
+                work(loop, *values)
+            except Exception as error:  # the caller stores and reports it
+                running.remove(loop)
+                yield loop, error
+
+    yield from each(_Loop.prepare)
+    for index in range(loops[0].cell.recipe.log_every):
+        yield from each(_Loop.update, draw(step + index + 1), index)
+    yield from each(_Loop.evaluate)
+    for loop in running:
+        loop.seconds += (time.monotonic() - started) / len(running)
 
 
 class _Loop:
-    """A block between two evaluations."""
+    """One block while it trains."""
 
-    def __init__(self, cell: Cell, block: Block, mode: Mode) -> None:
-        self.cell = cell
+    def __init__(self, request: Request, mode: Mode, number: int = 0) -> None:
+        self.request = request
+        self.number = number
+        self.cell = request.cell
         self.device = torch.device(mode.device)
-        self.program: Program = program(cell, mode.compiled)
-        self.keys = streams.stream_keys("data", block.seeds).to(self.device)
-        self.seed_parameters = self._seed_parameters(block.seeds)
-        self.split_parameters = {
-            split: self._to_device(cell.task.split_parameters(split)) for split in ("train", *cell.task.evaluated)
-        }
-        self.inputs = {split: self._inputs(split) for split in cell.task.evaluated}
+        self.data = Data(self.cell, request.block.seeds, self.device)
+        self.program: Program = program(self.cell, mode)
         self.step = 0
+        self.seconds = 0.0
         self.log = Log()
+        self.schedule: list[tuple[Tensor, ...]] = []
         self.below = torch.zeros(WIDTH, dtype=torch.bool)
-        self.state = self.program.initial_state(block.seeds, self.device)
+        self.state = self.program.initial_state(request.block.seeds, self.device)
         self.selected = Selected(
             error=torch.full((WIDTH,), torch.inf, dtype=torch.float64, device=self.device),
             step=torch.full((WIDTH,), -1, dtype=torch.int64, device=self.device),
             parameters=self.state.parameters,
         )
+        self.identity = mode.describe() | {"lanes": ranges_text(request.block.seeds)} | self.cell.identity()
+        snapshot = checkpoint.load(request.checkpoint, self.identity)
+        if snapshot:
+            self.restore(snapshot)
+            self.report()
+        else:
+            self.evaluate()
 
-    def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
-        return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
+    @property
+    def done(self) -> bool:
+        """Whether the last step has been made."""
+        return self.step >= self.cell.recipe.steps
 
-    def _seed_parameters(self, seeds: list[int]) -> Tensors:
-        drawn = [self.cell.task.seed_parameters(streams.numpy_generator("task", seed)) for seed in seeds]
-        return self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
-
-    def _inputs(self, split: str) -> Tensor:
-        """The uniform numbers (I, B) of a split, the same for every seed."""
-        size, count = self.cell.task.input_size, self.cell.recipe.evaluation_size
-        key = streams.stream_keys(split, [0])[0]
-        return streams.uniforms(key, torch.tensor(0), size * count).view(size, count).to(self.device)
-
-    def advance(self) -> None:
-        """Train to the next evaluation."""
+    def prepare(self) -> None:
+        """Compute what changes with the step, for every step to the next evaluation: see `Program.step`."""
         recipe = self.cell.recipe
         steps = torch.arange(self.step + 1, self.step + recipe.log_every + 1, device=self.device)
-        step_size, correction = (values.float().unbind() for values in corrections(recipe, steps))
-        factors = {name: ramp.float().unbind() for name, ramp in self._ramps(steps).items()}
-        train = self.split_parameters["train"]
-        for index, step in enumerate(steps.unbind()):
-            self.state = self.program.step(
-                self.state, self.keys, self.seed_parameters, train, step, step_size[index], correction[index],
-                {name: values[index] for name, values in factors.items()},
-            )  # fmt: skip
-        self.step += recipe.log_every
+        ramps = self._ramps(steps)
+        columns = [*corrections(recipe, steps), *(ramps[name] for name in self.program.penalties)]
+        self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
+
+    def update(self, numbers: Tensor, index: int) -> None:
+        """One step of the optimiser on the batch made of `numbers`; `index` counts from the last evaluation."""
+        self.state = self.program.step(self.state, numbers, self.data.constants, self.schedule[index])
+        self.step += 1
 
     def _ramps(self, steps: Tensor) -> Tensors:
         """λ(t) of every penalty at the given steps, float64; the first step has t = 0, as in the authors' loop."""
@@ -161,9 +198,8 @@ class _Loop:
     def evaluate(self) -> None:
         """Errors on every evaluated split, entered into the log; the best parameters are kept."""
         values: Tensors = {}
-        for split, u in self.inputs.items():
-            errors = self.program.evaluate(self.state.parameters, u, self.seed_parameters, self.split_parameters[split])
-            for name, error in errors.items():
+        for split, examples in self.data.evaluated.items():
+            for name, error in self.program.evaluate(self.state.parameters, examples).items():
                 values[f"{split}_{name}"] = torch.where(self.state.alive, error, torch.nan)
         values["sparsity_error"] = torch.where(
             self.state.alive, self.program.sparsity_error(self.state.parameters), torch.nan
@@ -171,6 +207,7 @@ class _Loop:
         values["train_loss"] = self.state.loss
         self.log.append(self.step, values)
         self._select(values[f"{self.cell.task.evaluated[0]}_mse"].double())
+        self.report()
 
     def _select(self, error: Tensor) -> None:
         recipe = self.cell.recipe
@@ -187,31 +224,36 @@ class _Loop:
             },
         )
 
-    def solved(self, block: Block, threshold: float | None) -> int:
-        """Seeds asked for whose extrapolation error has been below the threshold in this process."""
-        if threshold is not None:
-            self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < threshold
-        return int(self.below[block.lanes].sum())
+    def report(self) -> None:
+        """Tell the step, and the seeds asked for whose extrapolation error has been below the threshold."""
+        if self.request.threshold is not None:
+            self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < self.request.threshold
+        self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
 
-    def result(self, block: Block, seconds: float) -> BlockResult:
+    def result(self) -> BlockResult:
         """The runs of the seeds that were asked for."""
-        lanes = block.lanes
+        lanes = self.request.block.lanes
         weights = self.program.weights(self.selected.parameters)
         return BlockResult(
-            block=block,
+            block=self.request.block,
             steps=np.array(self.log.steps, np.int64),
             columns={name: torch.stack(column).numpy()[:, lanes] for name, column in self.log.columns.items()},
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
             weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},
-            seconds=seconds,
+            seconds=self.seconds,
         )
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        checkpoint.save(self.request.checkpoint, self.snapshot() | {"identity": self.identity})
 
     def snapshot(self) -> checkpoint.Snapshot:
         """Everything that `restore` needs, as tensors and plain values."""
         state, selected = self.state, self.selected
         return {
             "step": self.step,
+            "seconds": self.seconds,
             "steps": self.log.steps,
             "log": {name: torch.stack(column) for name, column in self.log.columns.items()},
             "state": {key: getattr(state, key) for key in state.__dataclass_fields__},
@@ -221,6 +263,7 @@ class _Loop:
     def restore(self, snapshot: checkpoint.Snapshot) -> None:
         """Go on from a snapshot."""
         self.step = snapshot["step"]
+        self.seconds = snapshot["seconds"]
         self.log = Log(snapshot["steps"], {name: list(rows.unbind()) for name, rows in snapshot["log"].items()})
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))

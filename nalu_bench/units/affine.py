@@ -4,7 +4,6 @@ import torch
 from torch import Tensor, nn
 
 from nalu_bench.registry import register
-from nalu_bench.units import functional
 from nalu_bench.units.unit import Initialiser, Unit, kaiming_uniform, xavier_uniform, zeros
 
 
@@ -28,8 +27,8 @@ class Linear(Unit):
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": xavier_uniform, "b": zeros}
 
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.linear(x, self.W) + self.b
+    def columns(self, x: Tensor) -> Tensor:
+        return self.W @ x + self.b.unsqueeze(-1)
 
     def weights(self) -> dict[str, Tensor]:
         return {"W": self.W}
@@ -42,13 +41,13 @@ class ReLU(Linear):
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": kaiming_uniform, "b": zeros}
 
-    def forward(self, x: Tensor) -> Tensor:
-        return torch.relu(super().forward(x))
+    def columns(self, x: Tensor) -> Tensor:
+        return torch.relu(super().columns(x))
 
 
 @register("relu6", version=1)
 class ReLU6(ReLU):
     """y = min(6, max(0, W x + b)), W Kaiming-uniform, b = 0; else as `Linear`."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).clamp(max=6.0)
+    def columns(self, x: Tensor) -> Tensor:
+        return super().columns(x).clamp(max=6.0)

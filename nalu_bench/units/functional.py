@@ -1,6 +1,6 @@
 """The formulas that several units share, as pure functions.
 
-Letters: I inputs, O outputs; `...` any batch.
+Letters: I inputs, O outputs, B examples, which are columns; `...` any batch.
 """
 
 import torch
@@ -10,40 +10,34 @@ EPSILON = 1e-7
 """The epsilon of log(|x| + epsilon): the value of Madsen & Johansen's code; Trask et al. (eq. 2) print none."""
 
 
-def linear(x: Tensor, W: Tensor) -> Tensor:
-    """y = W x for x (..., I) and W (O, I).
-
-    Written as (W xᵀ)ᵀ: with O far smaller than the batch this orientation is several times faster than x Wᵀ.
-    """
-    return columns(W @ columns(x))
-
-
 def log_space_product(x: Tensor, W: Tensor, epsilon: float = EPSILON) -> Tensor:
-    """y_o = exp(Σ_i W_oi log(|x_i| + ε)), Trask et al. 2018, eq. 2 (`m`); loses the signs of x."""
-    return columns(torch.exp(W @ torch.log(columns(x).abs() + epsilon)))
+    """y_o = exp(Σ_i W_oi log(|x_i| + ε)), Trask et al. 2018, eq. 2 (`m`); loses the signs of x.
 
-
-def columns(x: Tensor) -> Tensor:
-    """Examples as columns, (..., I, B), or back to rows; a single example stays as it is."""
-    return x.mT if x.ndim > 1 else x
+    x (..., I, B) and W (O, I) give y (..., O, B).
+    """
+    return torch.exp(W @ torch.log(x.abs() + epsilon))
 
 
 def gated_product(x: Tensor, W: Tensor) -> Tensor:
-    """y_o = Π_i (W_oi x_i + 1 - W_oi), Madsen & Johansen 2020, eq. 12: a weight of 0 gives the factor 1."""
-    return product(W * x.unsqueeze(-2) + 1 - W)
+    """y_o = Π_i (W_oi x_i + 1 - W_oi), Madsen & Johansen 2020, eq. 12: a weight of 0 gives the factor 1.
+
+    x (..., I, B) and W (O, I) give y (..., O, B).
+    """
+    W = W.unsqueeze(-1)
+    return product(W * x.unsqueeze(-3) + 1 - W)
 
 
 def product(z: Tensor) -> Tensor:
-    """Π over the last axis, by halves: exact gradients at zeros, and faster to differentiate than torch.prod.
+    """Π over the last axis but one, by halves: exact gradients at zeros, and faster to differentiate than torch.prod.
 
-    >>> product(torch.tensor([[2.0, 3.0, 5.0], [0.0, 1.0, 4.0]]))
+    >>> product(torch.tensor([[2.0, 0.0], [3.0, 1.0], [5.0, 4.0]]))
     tensor([30.,  0.])
     """
-    while z.shape[-1] > 1:
-        half = z.shape[-1] // 2
-        pairs = z[..., :half] * z[..., half : 2 * half]
-        z = torch.cat([pairs, z[..., 2 * half :]], dim=-1) if z.shape[-1] % 2 else pairs
-    return z.squeeze(-1)
+    while z.shape[-2] > 1:
+        half = z.shape[-2] // 2
+        pairs = z[..., :half, :] * z[..., half : 2 * half, :]
+        z = torch.cat([pairs, z[..., 2 * half :, :]], dim=-2) if z.shape[-2] % 2 else pairs
+    return z.squeeze(-2)
 
 
 def nac_weight(W_hat: Tensor, M_hat: Tensor) -> Tensor:

@@ -53,8 +53,8 @@ class NAC(Unit):
     def weights(self) -> dict[str, Tensor]:
         return {"W": functional.nac_weight(self.W_hat, self.M_hat)}
 
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.linear(x, self.weights()["W"])
+    def columns(self, x: Tensor) -> Tensor:
+        return self.weights()["W"] @ x
 
 
 @register("nac_mul", version=1)
@@ -69,7 +69,7 @@ class NACMul(NAC):
     Shape: (..., in_features) -> (..., out_features), outputs positive.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         return functional.log_space_product(x, self.weights()["W"])
 
 
@@ -95,7 +95,7 @@ class NACMulSigma(Unit):
     def weights(self) -> dict[str, Tensor]:
         return {"W": torch.sigmoid(self.W_hat)}
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         return functional.log_space_product(x, self.weights()["W"])
 
 
@@ -110,5 +110,5 @@ class NACMulNMU(NMU):
     Shape: (..., in_features) -> (..., out_features), outputs positive.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         return functional.log_space_product(x, self.W)

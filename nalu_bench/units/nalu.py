@@ -48,11 +48,11 @@ class NALU(Unit):
             return {"W": W}
         return {"W": W, "W_mul": functional.nac_weight(self.W_hat_mul, self.M_hat_mul)}
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         weights = self.weights()
-        a = functional.linear(x, weights["W"])
+        a = weights["W"] @ x
         m = functional.log_space_product(x, weights.get("W_mul", weights["W"]))
-        g = torch.sigmoid(functional.linear(x, self.G))
+        g = torch.sigmoid(self.G @ x)
         return g * a + (1 - g) * m
 
 
@@ -92,9 +92,9 @@ class GatedNAUNMU(Unit):
         self.W_add.clamp_(-1.0, 1.0)
         self.W_mul.clamp_(0.0, 1.0)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         weights = self.weights()
-        a = functional.linear(x, weights["W_add"])
+        a = weights["W_add"] @ x
         m = functional.gated_product(x, weights["W_mul"])
-        g = torch.sigmoid(functional.linear(x, self.G))
+        g = torch.sigmoid(self.G @ x)
         return g * a + (1 - g) * m

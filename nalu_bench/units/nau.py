@@ -46,5 +46,5 @@ class NAU(Unit):
     def project_(self) -> None:
         self.W.clamp_(-1.0, 1.0)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.linear(x, self.weights()["W"])
+    def columns(self, x: Tensor) -> Tensor:
+        return self.weights()["W"] @ x

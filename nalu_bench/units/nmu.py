@@ -37,5 +37,5 @@ class NMU(Unit):
     def project_(self) -> None:
         self.W.clamp_(0.0, 1.0)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def columns(self, x: Tensor) -> Tensor:
         return functional.gated_product(x, self.W)

@@ -62,7 +62,7 @@ def test_a_batch_is_a_slice_of_the_sequence_of_its_stream(count: int) -> None:
     half = (count + 1) // 2
     for number in (0, 1, 17):
         z = reference(key[0] & MASK, key[1] & MASK, half, first=number * half)
-        bits = [value >> 40 for value in z] + [value >> 8 & 0xFFFFFF for value in z]
+        bits = [part for value in z for part in (value >> 8 & 0xFFFFFF, value >> 40)]
         batch = uniforms(torch.tensor(key), torch.tensor(number), count)
         assert batch.dtype == torch.float32
         assert batch.tolist() == [value / 2**24 for value in bits[:count]]

@@ -1,0 +1,84 @@
+"""What a block of seeds is trained and evaluated on.
+
+The numbers behind a training batch depend on the seeds, the sizes and the ranges alone, so that cells of other models,
+and of other operations on the same inputs, train on one draw.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nalu_bench.cell import Cell, canonical
+from nalu_bench.training import compilation, draws, streams
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.draws import Draw
+
+Tensors = dict[str, Tensor]
+
+
+def sharing_key(cell: Cell) -> str:
+    """Cells of equal keys can train on one draw, from one evaluation to the next."""
+    task, recipe = cell.task, cell.recipe
+    return canonical([task.input_size, task.intervals("train").tolist(), recipe.batch_size, recipe.log_every])
+
+
+def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
+    """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`."""
+    keys, device = streams.stream_keys("data", seeds), torch.device(mode.device)
+    shape = (cell.task.input_size, cell.recipe.batch_size)
+    lines = draws.coefficients(cell.task.intervals("train"))
+    if mode.compiled and device.type == "cpu":
+        return draws.numba_draw(keys, shape, lines)
+    draw = draws.tensor_draw(shape)
+    on_device = compilation.graph(lambda *inputs: (draw(*inputs),), mode)
+    keys, lines = keys.to(device), lines.to(device)
+    return lambda step: on_device(keys, lines, torch.tensor(step, device=device))[0]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a network is evaluated on.
+
+    Attributes:
+        x: inputs (B, N) of all seeds, or (S, B, N) where they differ.
+        t: targets (S, B, O).
+        shared: which of the two x is.
+    """
+
+    x: Tensor
+    t: Tensor
+    shared: bool
+
+
+class Data:
+    """What a cell makes of numbers, for every seed of a block.
+
+    Attributes:
+        seeds: the task's `seed_parameters`, stacked.
+        constants: the values of these and of its `split_parameters` in training.
+        evaluated: the examples of every evaluated split.
+    """
+
+    def __init__(self, cell: Cell, seeds: list[int], device: torch.device) -> None:
+        self.cell = cell
+        self.device = device
+        drawn = [cell.task.seed_parameters(streams.numpy_generator("task", seed)) for seed in seeds]
+        self.seeds = self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
+        self.constants = [*self.seeds.values(), *self._to_device(cell.task.split_parameters("train")).values()]
+        self.evaluated = {split: self._examples(split) for split in cell.task.evaluated}
+
+    def _examples(self, split: str) -> Examples:
+        """The examples of a split; their numbers are the same for every seed."""
+        task = self.cell.task
+        shape = (task.input_size, self.cell.recipe.evaluation_size)
+        lines = draws.coefficients(task.intervals(split))
+        numbers = draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
+        sample = torch.vmap(task.sample, in_dims=(None, 0, None))
+        x, t = sample(numbers.to(self.device), self.seeds, self._to_device(task.split_parameters(split)))
+        shared = x.stride(0) == 0  # vmap repeats without a copy what does not depend on the seed
+        return Examples(x[0] if shared else x, t.contiguous(), shared)
+
+    def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
+        return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
