@@ -19,9 +19,10 @@ from typing import Any
 
 from tqdm import tqdm
 
+from nalu_bench import memory
 from nalu_bench.cell import Cell, Wanted, canonical, plain
 from nalu_bench.errors import UsageError
-from nalu_bench.seeds import Block, blocks
+from nalu_bench.seeds import Block, BlockResult, blocks
 from nalu_bench.store import provenance, schema
 from nalu_bench.store.reader import Store
 
@@ -96,13 +97,29 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
         progress = _Display(bar, len(todo))
         parts = groups(todo, machine.workers)
-        workers = min(machine.workers, len(parts))
+        workers = min(machine.workers, len(parts), _affordable(parts))
         outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
         failures = []
         for group, failed in outcomes:
             progress.finish(len(group))
             failures += failed
     return failures
+
+
+def _affordable(parts: Sequence[Group]) -> int:
+    """How many groups fit into memory at a time; says so where that is fewer than the workers, or none."""
+    room = memory.available()
+    largest = max(memory.needed([job.cell for job in group]) for group in parts)
+    if room is None or len(parts) * largest <= room:
+        return len(parts)
+    fitting = max(1, room // largest)
+    if fitting < min(parts[0][0].machine.workers, len(parts)) or room < largest:
+        print(
+            f"a worker needs about {largest / 2**30:.1f} GB and {room / 2**30:.1f} GB are free: "
+            f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
+            file=sys.stderr,
+        )
+    return fitting
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
@@ -177,27 +194,38 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
     """Train and store the jobs of a group; yields each as it ends, with what went wrong."""
     import torch
 
-    from nalu_bench.store import writer
-    from nalu_bench.training import checkpoint
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.trainer import Request, train_together
 
     torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
     machine = group[0].machine
     mode = Mode(machine.device, has_compiler() if machine.compile is None else machine.compile)
-    requests = []
-    for job in group:
-        path = schema.checkpoint_path(job.root / job.cell.folder, job.block.number)
-        threshold = job.cell.task.threshold("task", samples=100_000)
-        requests.append(Request(job.cell, job.block, path, _reporter(job.label, progress), threshold))
+    requests = [
+        Request(
+            job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.number),
+            _reporter(job.label, progress), job.cell.task.threshold("task", samples=100_000),
+        )
+        for job in group
+    ]  # fmt: skip
     for number, outcome in train_together(requests, mode):
         job = group[number]
         if isinstance(outcome, Exception):
             yield job, outcome
-            continue
-        writer.write_part(job.root, job.cell, outcome, mode.describe() | {"commit": job.commit})
-        checkpoint.remove(requests[number].checkpoint)
-        yield job, None
+        else:
+            yield job, _store(job, outcome, mode.describe(), requests[number].checkpoint)
+
+
+def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> OSError | None:
+    """Write a result and remove its checkpoint; returns what prevented it, such as a full disk."""
+    from nalu_bench.store import writer
+    from nalu_bench.training import checkpoint
+
+    try:
+        writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit})
+        checkpoint.remove(used)
+    except OSError as error:
+        return error
+    return None
 
 
 def _reporter(label: str, progress: Progress) -> Callable[[int, int], None]:

@@ -67,7 +67,7 @@ def test_a_sweep_has_a_cell_for_every_combination() -> None:
 
 def test_two_intervals_can_be_given_on_the_command_line() -> None:
     plan = config.plan_cells(["task.extrapolation=[[-6,-2],[2,6]]"], multirun=False)
-    assert plan.cells[0].cell.task.split_parameters("extrapolation")["intervals"].tolist() == [[-6, -2], [2, 6]]
+    assert plan.cells[0].cell.task.intervals("extrapolation").tolist() == [[-6, -2], [2, 6]]
 
 
 def test_budget_seeds_and_machine_are_no_part_of_the_identity() -> None:

@@ -24,7 +24,7 @@ SPLITS = {
     "train U[1,2] / test U[2,6]": "extrapolation",
 }
 MODELS = {
-    "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
+    "NAC*": "nac_mul", "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
 }  # fmt: skip
 METRICS = {
@@ -37,6 +37,7 @@ METRICS = {
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
     "static": "arithmetic",
+    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
     "recurrent": "recurrent_arithmetic",
 }
 
@@ -59,12 +60,14 @@ def convert(source: Path) -> pd.DataFrame:
 
     Args:
         source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
-            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given.
+            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given. A range/split may name the setting
+            behind it, as in `test; hidden=4; length=10`.
 
     Raises:
         UsageError for a word without a translation.
     """
     given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
+    given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
 
     def translate(column: str, words: dict[str, str]) -> pd.Series:
         strange = sorted(set(given[column]) - set(words))
@@ -75,7 +78,7 @@ def convert(source: Path) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "task": translate("task", TASKS),
-            "setting": "",
+            "setting": given["setting"].str.replace("; ", ";"),
             "operation": translate("operation", OPERATIONS),
             "split": translate("range/split", SPLITS),
             "model": translate("model", MODELS),

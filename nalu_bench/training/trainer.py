@@ -93,7 +93,7 @@ def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[in
             yield number, error
             continue
         if loop.done:
-            yield number, loop.result()
+            yield number, loop.outcome()
         else:
             loops.append(loop)
     saved = time.monotonic()
@@ -108,7 +108,7 @@ def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[in
             saved = time.monotonic()
         for loop in [loop for loop in loops if loop.done]:
             loops.remove(loop)
-            yield loop.number, loop.result()
+            yield loop.number, loop.outcome()
 
 
 def train_block(cell: Cell, block: Block, mode: Mode, checkpoint: Path, report: Report) -> BlockResult:
@@ -229,6 +229,13 @@ class _Loop:
         if self.request.threshold is not None:
             self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < self.request.threshold
         self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
+
+    def outcome(self) -> BlockResult | Exception:
+        """The result, or what went wrong in making it."""
+        try:
+            return self.result()
+        except Exception as error:  # the caller stores and reports it
+            return error
 
     def result(self) -> BlockResult:
         """The runs of the seeds that were asked for."""

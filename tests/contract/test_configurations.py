@@ -26,6 +26,7 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
         x, t = task.sample(torch.rand(task.input_size, 7), seed_parameters, split_parameters)
         assert x.shape == (7, task.input_size)
         assert t.shape == (7, task.output_size)
+        assert task.intervals(split).shape == (2, 2)
     assert task.inputs
     assert registry.tasks.version(task.kind) >= 1
 

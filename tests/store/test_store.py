@@ -19,7 +19,8 @@ from nalu_bench.seeds import Block, BlockResult
 from nalu_bench.store import schema, writer
 from nalu_bench.store.reader import Store
 from nalu_bench.training import trainer
-from nalu_bench.training.trainer import Mode, train_block
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.trainer import train_block
 
 MakeCell = Callable[..., Cell]
 
@@ -188,7 +189,7 @@ def test_a_cell_that_fails_is_stored_as_failed_and_tried_again(
 ) -> None:
     cell = make_cell(steps=0)
     with monkeypatch.context() as patch:
-        patch.setattr(trainer, "train_block", fail("out of memory"))
+        patch.setattr(trainer._Loop, "__init__", fail("out of memory"))
         (line,) = train(store, cell, range(2))
     assert "RuntimeError: out of memory" in line
     path = schema.failure_path(store.root / cell.folder, "0-1")
@@ -230,14 +231,14 @@ def test_one_cell_that_fails_does_not_cost_the_others(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, sound = make_cell("nau nau", steps=0), make_cell("nmu nmu", steps=0)
-    train_block = trainer.train_block
+    result = trainer._Loop.result
 
-    def fail_for_broken(cell: Cell, *rest: Any) -> BlockResult:
-        if cell == broken:
+    def fail_for_broken(loop: trainer._Loop) -> BlockResult:
+        if loop.cell == broken:
             raise RuntimeError("no luck")
-        return train_block(cell, *rest)
+        return result(loop)
 
-    monkeypatch.setattr(trainer, "train_block", fail_for_broken)
+    monkeypatch.setattr(trainer._Loop, "result", fail_for_broken)
     wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
     failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
@@ -248,7 +249,7 @@ def test_one_cell_that_fails_does_not_cost_the_others(
 
 def test_an_interruption_is_not_a_failure(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell(steps=0)
-    monkeypatch.setattr(trainer, "train_block", fail("", KeyboardInterrupt))
+    monkeypatch.setattr(trainer._Loop, "__init__", fail("", KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         train(store, cell, range(1))
     assert store.failures(cell) == {}

@@ -195,6 +195,84 @@ def test_a_seed_asked_for_alone_has_the_bits_it_has_among_others(make_cell: Make
     assert same(train(cell, tmp_path, Block(0, (1, 24))), together, [1, 24])
 
 
+def together(cells: list[Cell], path: Path, mode: Mode = EAGER, block: Block = ALL) -> list[BlockResult]:
+    """The results of cells trained side by side."""
+    requests = [Request(cell, block, path / f"{cell.digest}.pt", silent) for cell in cells]
+    outcomes = dict(train_together(requests, mode))
+    results = [outcomes[number] for number in range(len(cells))]
+    assert all(isinstance(result, BlockResult) for result in results)
+    return results  # type: ignore[return-value]
+
+
+def different(make_cell: MakeCell, make_task: MakeTask, **changes: Any) -> list[Cell]:
+    """Cells that share their inputs: other models, operations, rates and numbers of steps."""
+    return [
+        make_cell("nau nmu", make_task("mul", features=8), **changes),
+        make_cell("nau nau", make_task("sub", features=8), learning_rate=0.1, steps=10, **changes),
+        make_cell("nalu nalu", make_task("add", features=8), **changes),
+    ]
+
+
+def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    cells = different(make_cell, make_task)
+    assert len({data.sharing_key(cell) for cell in cells}) == 1
+    for cell, result in zip(cells, together(cells, tmp_path), strict=True):
+        assert same(result, train(cell, tmp_path / "alone"))
+
+
+@compiled
+def test_compiled_cells_and_seeds_have_the_bits_they_have_alone(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    first, *others = different(make_cell, make_task, log_every=10)[:2]
+    block = Block(0, (3, 24))
+    result = together([first, *others], tmp_path, COMPILED)[0]
+    alone = train_block(first, block, COMPILED, tmp_path / "block.pt", silent)
+    assert same(alone, result, [3, 24])
+
+
+def test_a_block_that_fails_costs_none_of_those_beside_it(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    def fail(step: int, solved: int) -> None:
+        if step == 10:
+            raise RuntimeError("no luck")
+
+    cells = different(make_cell, make_task)
+    requests = [Request(cell, ALL, tmp_path / f"{number}.pt", silent) for number, cell in enumerate(cells)]
+    requests[0] = replace(requests[0], report=fail)
+    outcomes = dict(train_together(requests, EAGER))
+    assert repr(outcomes[0]) == "RuntimeError('no luck')"
+    for number in (1, 2):
+        other = outcomes[number]
+        assert isinstance(other, BlockResult)
+        assert same(other, train(cells[number], tmp_path / "alone"))
+
+
+def test_a_block_whose_checkpoint_is_behind_catches_up(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = different(make_cell, make_task)
+    expected = together(cells, tmp_path / "uninterrupted")
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
+    steps: list[int] = []
+    for number, stop in ((0, 15), (2, 10)):
+        request = Request(cells[number], ALL, tmp_path / f"{cells[number].digest}.pt", killed_at(stop))
+        assert isinstance(dict(train_together([request], EAGER))[0], KilledError)
+    seen = [lambda step, solved: steps.append(step)] * 3
+    requests = [
+        Request(cell, ALL, tmp_path / f"{cell.digest}.pt", report) for cell, report in zip(cells, seen, strict=True)
+    ]
+    outcomes = dict(train_together(requests, EAGER))
+    for number, result in enumerate(expected):
+        outcome = outcomes[number]
+        assert isinstance(outcome, BlockResult)
+        assert same(outcome, result)
+    assert steps == [10, 0, 5, 5, 10, 10, 15, 15, 20, 20]
+
+
 def lane_bits(loop: _Loop, lane: int) -> list[bytes]:
     """All that a loop knows of one lane."""
     state, selected = loop.state, loop.selected
