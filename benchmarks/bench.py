@@ -1,0 +1,101 @@
+"""`make bench`: how fast training is, side by side in one run; writes bench.json, bench.md and bench.png."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from platform import machine as machine_name
+from platform import python_version
+from typing import Any
+
+import torch
+from measure import COMPILED, CORES, EAGER, PLAIN, PROGRAMS, WORKLOADS, measure
+from tabulate import tabulate
+from tqdm import tqdm
+
+from nalu_bench.analysis import style
+
+FOLDER = Path(__file__).parent
+SEEDS = {PLAIN: CORES, EAGER: 25 * CORES, COMPILED: 100}
+"""Seeds of each program: as many as keep every core busy, and the published 100 where that takes seconds."""
+
+GROWTH = (1, 5, 25, 50, 100, 300, 1000)
+"""Numbers of seeds at which the growth of time is measured."""
+
+
+def main() -> None:
+    rows, growth = [], []
+    with tqdm(total=len(WORKLOADS) * (len(PROGRAMS) + len(GROWTH)), unit="measurement") as bar:
+        for workload in WORKLOADS:
+            for program in PROGRAMS:
+                bar.set_description(f"{workload.title}, {program.title}")
+                found = measure(workload, program, SEEDS[program])
+                rows.append({"workload": workload.name, "program": program.title, **asdict(found)})
+                bar.update()
+            for seeds in GROWTH:
+                bar.set_description(f"{workload.title}, {seeds} seeds")
+                found = measure(workload, COMPILED, seeds)
+                growth.append({"workload": workload.name, "seeds": seeds, **asdict(found)})
+                bar.update()
+    machine = {"processor": _processor(), "cores": CORES, "torch": torch.__version__, "python": python_version()}
+    content = {"machine": machine, "rows": rows, "growth": growth}
+    (FOLDER / "bench.json").write_text(json.dumps(content, indent=1) + "\n")
+    text = table(rows, machine)
+    (FOLDER / "bench.md").write_text(f"<!-- made by: make bench -->\n\n{text}\n")
+    figure(growth)
+    print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
+
+
+def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
+    """One line for every way of training every workload."""
+    lines = []
+    for workload in WORKLOADS:
+        found = [row for row in rows if row["workload"] == workload.name]
+        for row in found:
+            per_hour = 3600e6 / (row["microseconds"] * workload.steps)
+            lines.append(
+                [
+                    workload.title if row is found[0] else "",
+                    row["program"],
+                    f"{row['microseconds']:.1f}",
+                    f"at most {workload.target:g}" if row["program"] == COMPILED.title else "",
+                    f"{found[0]['microseconds'] / row['microseconds']:.1f}",
+                    f"{per_hour:,.1f}" if per_hour < 10 else f"{per_hour:,.0f}",
+                    f"{row['peak']:,.0f}",
+                    f"{row['growth']:+,.0f}",
+                ]
+            )
+    headers = [
+        "workload", "program", "µs per seed-step", "target", "times the plain loop",
+        "seeds an hour, full protocol", "peak MB", "MB grown",
+    ]  # fmt: skip
+    text = tabulate(lines, headers, tablefmt="github", disable_numparse=True)
+    return f"{text}\n\n{machine['cores']} cores busy: {machine['processor']}; torch {machine['torch']}."
+
+
+def figure(growth: list[dict[str, Any]]) -> None:
+    """Time per seed-step against the number of seeds."""
+    drawn, ((axes,),) = style.new_figure(5, 3.2)
+    for workload, model in zip(WORKLOADS, ("nmu", "nalu", "nau"), strict=True):
+        found = [row for row in growth if row["workload"] == workload.name]
+        axes.plot(
+            [row["seeds"] for row in found], [row["microseconds"] for row in found],
+            label=workload.title, **style.drawing(model),
+        )  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlabel="seeds", ylabel="µs per seed-step")
+    axes.set_title(f"Training, compiled, {CORES} cores, blocks of 25 seeds")
+    axes.legend()
+    drawn.savefig(FOLDER / "bench.png")
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return machine_name()
+
+
+if __name__ == "__main__":
+    main()

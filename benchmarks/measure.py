@@ -1,0 +1,146 @@
+"""Time and memory of training, every core busy: each measurement has processes of its own."""
+
+import multiprocessing
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import plain
+
+from nalu_bench import config
+from nalu_bench.cell import Cell
+from nalu_bench.seeds import WIDTH, Block
+
+CORES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is trained.
+
+    Attributes:
+        name: key of `plain.WORKLOADS`.
+        title: for the table.
+        overrides: the cell, as on the command line.
+        steps: of the published protocol.
+        target: microseconds per seed-step to reach on two cores.
+    """
+
+    name: str
+    title: str
+    overrides: tuple[str, ...]
+    steps: int
+    target: float
+
+    def cell(self, steps: int, log_every: int) -> Cell:
+        """The cell with fewer steps than the protocol's."""
+        plan = config.plan_cells([*self.overrides, "recipe=madsen2020", "budget=paper"], multirun=False)
+        cell = plan.cells[0].cell
+        return replace(cell, recipe=replace(cell.recipe, steps=steps, log_every=log_every))
+
+
+WORKLOADS = (
+    Workload("nmu", "NMU, 100 inputs", ("task=arithmetic", "model=nmu"), 5_000_000, 6),
+    Workload("nalu", "NALU, 100 inputs", ("task=arithmetic", "model=nalu"), 5_000_000, 14),
+    Workload("ten_parameter", "NMU, 4 inputs", ("task=ten_parameter", "model=nmu"), 200_000, 3),
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A way to train: how many steps are timed, and after how many each evaluation comes."""
+
+    title: str
+    compiled: bool | None  # None: the plain loop
+    steps: int
+    log_every: int
+
+
+PLAIN = Program("plain torch loop", None, 3000, 1000)
+EAGER = Program("engine, eager", False, 200, 100)
+COMPILED = Program("engine, compiled", True, 3000, 1000)
+PROGRAMS = (PLAIN, EAGER, COMPILED)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Microseconds per seed-step with all processes at work, and their memory in MB: the peak, and what it grew by
+    between the first evaluation and the end."""
+
+    microseconds: float
+    peak: float
+    growth: float
+
+
+def measure(workload: Workload, program: Program, seeds: int) -> Measurement:
+    """Train `seeds` seeds for a while, from one evaluation to a later one, compilation and start not counted."""
+    shares = _shares(program, seeds)
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(len(shares)), context.Queue()
+    workers = [context.Process(target=_work, args=(workload, program, share, barrier, results)) for share in shares]
+    for worker in workers:
+        worker.start()
+    found = [results.get(timeout=600) for _ in workers]
+    for worker in workers:
+        worker.join()
+    seconds = max(end for _, end, _, _ in found) - min(begin for begin, _, _, _ in found)
+    timed = (program.steps - program.log_every) * seeds
+    return Measurement(seconds / timed * 1e6, sum(peak for *_, peak, _ in found), sum(growth for *_, growth in found))
+
+
+def _shares(program: Program, seeds: int) -> list[list[Block]]:
+    """Blocks for every process; the plain loop trains one seed at a time."""
+    width = 1 if program.compiled is None else WIDTH
+    blocks = [Block(first // width, tuple(range(first, min(first + width, seeds)))) for first in range(0, seeds, width)]
+    return [blocks[start::CORES] for start in range(min(CORES, len(blocks)))]
+
+
+def _work(workload: Workload, program: Program, blocks: list[Block], barrier: Any, results: Any) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    clock = _Clock(program, barrier)
+    run = _plain if program.compiled is None else _engine
+    for block in blocks:
+        run(workload, program, block, clock)
+    results.put((clock.begin, clock.begin + clock.seconds, _peak(), _peak() - clock.peak))
+
+
+class _Clock:
+    """Counts the time from a block's first evaluation after training began to its last; all start together."""
+
+    def __init__(self, program: Program, barrier: Any) -> None:
+        self.program, self.barrier = program, barrier
+        self.begin = self.seconds = self.peak = self._since = 0.0
+
+    def __call__(self, step: int, solved: int = 0) -> None:
+        if step == self.program.log_every:
+            if not self.begin:
+                self.barrier.wait()
+                self.begin, self.peak = time.time(), _peak()
+            self._since = time.time()
+        elif step == self.program.steps:
+            self.seconds += time.time() - self._since
+
+
+def _plain(workload: Workload, program: Program, block: Block, clock: Callable[..., None]) -> None:
+    make, batch = plain.WORKLOADS[workload.name]
+    plain.train(make(), batch, program.steps, program.log_every, clock)
+
+
+def _engine(workload: Workload, program: Program, block: Block, clock: Callable[..., None]) -> None:
+    from nalu_bench.training.compilation import Mode
+    from nalu_bench.training.trainer import train_block
+
+    cell = workload.cell(program.steps, program.log_every)
+    with tempfile.TemporaryDirectory() as folder:
+        train_block(cell, block, Mode("cpu", bool(program.compiled)), Path(folder) / "block.pt", clock)
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
