@@ -94,7 +94,8 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     if not todo:
         return []
     total = sum(job.cell.recipe.steps for job in todo)
-    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet) as bar:
+    pause = 0.1 if sys.stderr.isatty() else 30  # a log file wants few lines
+    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = _Display(bar, len(todo))
         parts = groups(todo, machine.workers)
         workers = min(machine.workers, len(parts), _affordable(parts))

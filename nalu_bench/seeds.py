@@ -12,10 +12,10 @@ import numpy as np
 WIDTH = 25
 """Seeds of a block.
 
-Microseconds per seed-step on one core, compiled, for widths 12, 16, 20, 25, 32, 50, 100: NMU with 100 inputs 13.2, 12.4,
-12.0, 12.1, 12.6, 14.0, 13.4; NALU 30.9, 30.2, 30.5, 30.7, 31.5, 33.3, 31.6; NMU with 4 inputs 6.1, 4.8, 4.1, 3.4, 2.9,
-2.0, 1.4. Narrow blocks wait for Python, wide ones leave the cache; 25 wastes no lane of 100 seeds and gives four blocks
-to share among cores.
+Microseconds per seed-step on one core, compiled, for widths 12, 16, 20, 25, 32, 50, 100: NMU with 100 inputs 13.2,
+12.4, 12.0, 12.1, 12.6, 14.0, 13.4; NALU 30.9, 30.2, 30.5, 30.7, 31.5, 33.3, 31.6; NMU with 4 inputs 6.1, 4.8, 4.1,
+3.4, 2.9, 2.0, 1.4 (measured under torch.compile, whose wrappers then took a third of a step at most). Narrow blocks
+wait for Python, wide ones leave the cache; 25 wastes no lane of 100 seeds and gives four blocks to share among cores.
 """
 
 

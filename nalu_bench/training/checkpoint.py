@@ -3,6 +3,7 @@
 import contextlib
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,17 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
         if not candidate.exists():
             continue
         try:
-            snapshot: Snapshot = torch.load(candidate, weights_only=True)
+            snapshot: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
         except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
             warnings.warn(f"checkpoint {candidate} cannot be read ({error}).", CheckpointWarning, stacklevel=2)
             continue
         if snapshot["identity"] == identity:
             return snapshot
-        differing = sorted(key for key in identity if snapshot["identity"].get(key) != identity[key])
         warnings.warn(
-            f"checkpoint {candidate} is of another run: {', '.join(differing)} differ.", CheckpointWarning, stacklevel=2
+            f"checkpoint {candidate} is of another run, of {_differences(snapshot['identity'], identity)}; "
+            "it is not used.",
+            CheckpointWarning,
+            stacklevel=2,
         )
     return None
 
@@ -52,6 +55,22 @@ def remove(path: Path) -> None:
     """Delete both files, and what a killed process left half-written: the block is finished."""
     for left in (path, _older(path), *path.parent.glob(f"{path.stem}.*.tmp")):
         left.unlink(missing_ok=True)
+
+
+def _differences(found: dict[str, Any], expected: dict[str, Any]) -> str:
+    """`version.trainer 1 (not 2)`: every value that is not the expected one."""
+    theirs, ours = (dict(_leaves(identity)) for identity in (found, expected))
+    keys = sorted(key for key in theirs | ours if theirs.get(key) != ours.get(key))
+    return ", ".join(f"{key} {theirs.get(key)} (not {ours.get(key)})" for key in keys)
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """(dotted name, value) of everything in nested dictionaries."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _leaves(entry, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
 
 
 def _older(path: Path) -> Path:

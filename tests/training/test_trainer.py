@@ -17,7 +17,7 @@ from nalu_bench.models.model import Penalty
 from nalu_bench.runner import has_compiler
 from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
 from nalu_bench.tasks.task import Task
-from nalu_bench.training import data, draws, ensemble, streams, trainer
+from nalu_bench.training import checkpoint, data, draws, ensemble, streams, trainer
 from nalu_bench.training.checkpoint import CheckpointWarning
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.trainer import Request, _advance, _Loop, train_block, train_together
@@ -511,10 +511,28 @@ def test_a_checkpoint_of_another_run_is_refused_with_what_differs(make_cell: Mak
     interrupted(make_cell(), tmp_path, stop=10)
     other, block, steps = make_cell(learning_rate=0.5), Block(1, (25,)), []
     expected = train(other, tmp_path / "uninterrupted", block)
-    with pytest.warns(CheckpointWarning, match="is of another run: lanes, recipe differ"):
+    with pytest.warns(
+        CheckpointWarning,
+        differing = r"another run, of lanes 0-24 \(not 25-49\), recipe.learning_rate 0.01 \(not 0.5\); it is not used"
+        match=differing,
+    ):
         resumed = train(other, tmp_path, block, lambda step, solved: steps.append(step))
     assert steps[0] == 0
     assert same(resumed, expected)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_checkpoint_of_another_version_or_mode_is_refused_with_what_differs(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=10)
+    identity = Single(make_cell()).identity
+    assert checkpoint.load(path, identity) is not None
+    with pytest.warns(CheckpointWarning, match=r"of mode eager \(not compiled\), torch .* \(not 1.0\); it is not used"):
+        assert checkpoint.load(path, identity | {"mode": "compiled", "torch": "1.0"}) is None
+    monkeypatch.setattr("nalu_bench.cell.TRAINER_VERSION", 99)
+    with pytest.warns(CheckpointWarning, match=r"of version.trainer 2 \(not 99\); it is not used"):
+        assert checkpoint.load(path, Single(make_cell()).identity) is None
 
 
 def selected_after(cell: Cell, errors: list[list[float]]) -> tuple[list[int], list[float]]:
