@@ -4,12 +4,13 @@ import functools
 import hashlib
 import json
 import re
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from nalu_bench import registry
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import TRAINER_VERSION
@@ -69,9 +70,19 @@ class Cell:
         """Where its runs lie below the run store."""
         return Path(self.task.name, self.model.name, self.digest)
 
-    def label(self) -> str:
-        """A short name for progress lines: `arithmetic operation=mul / nmu`."""
-        setting = " ".join(f"{key}={value}" for key, value in self.task.setting().items())
+    def value(self, key: str) -> Any:
+        """What stands at a dotted key such as `model.hidden_size`; raises UsageError if there is no such key."""
+        found: Any = self
+        for part in key.split("."):
+            known = found if isinstance(found, dict) else _entries(found)
+            if part not in known:
+                raise unknown(f"part of the key {key}", part, known)
+            found = known[part]
+        return found
+
+    def label(self, settings: Mapping[str, Any] | None = None) -> str:
+        """A short name for progress lines: `arithmetic operation=mul / nmu`, with further settings if there are any."""
+        setting = " ".join(f"{key}={value}" for key, value in {**self.task.setting(), **(settings or {})}.items())
         return f"{self.task.name} {setting} / {self.model.name}"
 
 
@@ -81,11 +92,26 @@ class Wanted:
 
     Attributes:
         role: "cell", or what else an experiment needs its runs for ("baseline").
+        settings: values that tell the cell apart in its experiment, beyond its task's, such as {"hidden": 4}.
     """
 
     cell: Cell
     seeds: tuple[int, ...]
     role: str = "cell"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def setting(self) -> dict[str, Any]:
+        """All that tells the cell apart: `Task.setting` and the experiment's settings."""
+        return {**self.cell.task.setting(), **self.settings}
+
+    def label(self) -> str:
+        """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""
+        return self.cell.label(self.settings)
+
+
+def _entries(config: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; nothing for anything else."""
+    return {entry.name: getattr(config, entry.name) for entry in fields(config)} if is_dataclass(config) else {}
 
 
 def plain(config: Any) -> Any:

@@ -117,7 +117,7 @@ def _run(options: argparse.Namespace) -> int:
     store = _store(plan.committed)
     for want in plan.cells:
         if want.cell.skip():
-            print(f"{want.cell.label()}: skipped, {want.cell.skip()}.")
+            print(f"{want.label()}: skipped, {want.cell.skip()}.")
     todo = runner.jobs(plan.cells, store, plan.machine)
     wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
     failures = []
@@ -126,8 +126,10 @@ def _run(options: argparse.Namespace) -> int:
         missing = sum(len(job.block.wanted) for job in todo)
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
         failures = _launch(todo, plan, store)
-    else:
+    elif plan.cells:
         print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
+    else:
+        print("nothing to train: the experiment has no cells.")
     for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
     if experiment is None:
@@ -175,7 +177,7 @@ def _status(options: argparse.Namespace) -> int:
         done = len(set(want.seeds) & store.finished_seeds(want.cell))
         failed = len(set(want.seeds) & set(store.failures(want.cell)))
         state = want.cell.skip() or f"{done}/{len(want.seeds)} runs" + (f", {failed} failed" if failed else "")
-        print(f"{want.cell.digest}  {want.cell.label():60} {state}")
+        print(f"{want.cell.digest}  {want.label():60} {state}")
     return 0
 
 

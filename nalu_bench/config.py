@@ -131,9 +131,18 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         for group in experiment.cells
         for choice in group.expand(only)
     ]
-    cells = [_wanted(config, group.role) for group, config in pairs]
+    if experiment.cells and not pairs:
+        asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
+        raise UsageError(f"no cell of {experiment.name} has {asked}.")
+    cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     custom = bool(only) or any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in changed)
-    return _plan(cells, pairs[0][1], custom, hydra_overrides)
+    machine = pairs[0][1] if pairs else _configure([*scale, *changed])
+    return _plan(cells, machine, custom, hydra_overrides)
+
+
+def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
+    """The cell with the values that the experiment's `settings` name."""
+    return replace(want, settings={word: want.cell.value(key) for word, key in experiment.settings.items()})
 
 
 def _grid_keys(experiment: Experiment) -> set[str]:

@@ -5,7 +5,10 @@
     title, source      what is reproduced, for headings
     budgets            name -> {seeds, steps, log_every, ramp_scale}: the scales, written out
     cells              groups of cells: {overrides, grid, role, seeds, fixed}; a grid is expanded to all combinations
+    settings           word -> dotted key of a cell's values: what tells cells apart beyond their tasks (optional)
     report             {kind, ...}: a registered summary and its settings
+
+An experiment without cells (`cells: []`) trains nothing: its report is computed from what the `report` block says.
 """
 
 import itertools
@@ -58,6 +61,7 @@ class Experiment:
     budgets: dict[str, dict[str, Any]]
     cells: list[CellGroup]
     report: dict[str, Any]
+    settings: dict[str, str] = field(default_factory=dict)
 
     @property
     def artifact(self) -> str:
@@ -68,6 +72,11 @@ class Experiment:
     def published(self) -> Path:
         """The printed numbers, beside the experiment."""
         return self.folder / f"{self.artifact}.published.csv"
+
+    @property
+    def recomputed(self) -> Path:
+        """What replaces printed numbers that are miscomputed, beside the experiment; need not exist."""
+        return self.folder / f"{self.artifact}.recomputed.csv"
 
 
 def names() -> list[str]:

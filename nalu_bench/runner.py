@@ -44,8 +44,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class Job:
-    """One block of one cell, to be trained without interruption."""
+    """One block of one cell, to be trained without interruption; `name` is the cell's among those of its plan."""
 
+    name: str
     cell: Cell
     block: Block
     machine: Machine
@@ -55,7 +56,7 @@ class Job:
     @property
     def label(self) -> str:
         """For progress lines and messages."""
-        return f"{self.cell.label()} seeds {self.block.name}"
+        return f"{self.name} seeds {self.block.name}"
 
 
 Group = Sequence[Job]
@@ -74,7 +75,9 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
     for want in wanted:
         if want.cell.skip() is None:
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
-            missing += [Job(want.cell, block, machine, store.root, provenance.commit()) for block in blocks(seeds)]
+            missing += [
+                Job(want.label(), want.cell, block, machine, store.root, provenance.commit()) for block in blocks(seeds)
+            ]
     return sorted(missing, key=lambda job: job.block.number)
 
 

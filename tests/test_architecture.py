@@ -20,7 +20,7 @@ ARROWS = {
     "models": VOCABULARY | {"units", "tasks"},
     "training": VOCABULARY | {"models", "tasks", "cell"},
     "store": VOCABULARY | {"cell"},
-    "analysis": VOCABULARY | {"cell", "experiment", "store"},
+    "analysis": VOCABULARY | {"cell", "experiment", "store", "units"},  # units only inside functions, see below
 }
 
 

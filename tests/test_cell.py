@@ -8,7 +8,7 @@ import pytest
 
 from nalu_bench import cell as cell_module
 from nalu_bench import registry
-from nalu_bench.cell import Cell, canonical, plain
+from nalu_bench.cell import Cell, Wanted, canonical, plain
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.two_layer import Layer
@@ -112,6 +112,17 @@ def test_the_folder_and_label_of_a_cell_name_its_task_and_model(make_cell: MakeC
     cell = make_cell()
     assert cell.folder.parts == ("ten_parameter", "nau_nmu", cell.digest)
     assert cell.label() == "ten_parameter operation=mul / nau_nmu"
+    assert Wanted(cell, (0,), settings={"hidden": 2}).label() == "ten_parameter operation=mul hidden=2 / nau_nmu"
+
+
+def test_the_values_of_a_cell_have_dotted_keys(make_cell: MakeCell) -> None:
+    cell = make_cell()
+    assert cell.value("model.hidden_size") == 2
+    assert cell.value("model.penalties.sparsity.weight") == 0.1
+    assert cell.value("recipe.steps") == 20
+    for key, message in (("modle.name", "did you mean 'model'"), ("recipe.steps.more", "unknown part of the key")):
+        with pytest.raises(UsageError, match=message):
+            cell.value(key)
 
 
 @pytest.mark.parametrize(

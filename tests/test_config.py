@@ -161,3 +161,9 @@ def test_a_users_broken_file_is_a_plain_error(text: str, tmp_path, monkeypatch) 
     with pytest.raises(UsageError):
         config.plan_cells(["model=mine"], multirun=False)
     config._composed.cache_clear()
+
+
+def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:
+    chosen = ["budget=smoke", "model=nau", "task.operation=mul"]
+    with pytest.raises(UsageError, match=r"no cell of madsen2020/table2 has model=nau and task\.operation=mul"):
+        config.plan_experiment(experiment.load("madsen2020/table2"), chosen)

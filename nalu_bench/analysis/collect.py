@@ -17,6 +17,10 @@ from nalu_bench.store.schema import Status
 
 REMEDY = "restore this folder, or delete it to have it made again"
 
+RUNS = ["cell", "seed", "status"]
+CURVES = ["cell", "seed", "step"]
+"""The columns of `runs` and `curves` that are always there."""
+
 POINTS = 500
 """Evaluations of one run that are kept in `results/`."""
 
@@ -75,8 +79,8 @@ def collect(
     summary: Summary, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
     """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
-    runs = _concat([_runs(summary, want, store) for want in wanted])
-    curves = _concat([_curves(want, store) for want in wanted])
+    runs = _concat([_runs(summary, want, store) for want in wanted], RUNS)
+    curves = _concat([_curves(want, store) for want in wanted], CURVES)
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
@@ -84,7 +88,7 @@ def collect(
     }
     cells = {
         want.cell.digest: {
-            "label": want.cell.label(), "role": want.role, "seeds": len(want.seeds),
+            "label": want.label(), "role": want.role, "seeds": len(want.seeds),
             "criteria": summary.criteria(want.cell), "identity": want.cell.identity(),
         }
         for want in wanted
@@ -105,14 +109,16 @@ def collect(
     return Collection(_typed(runs), curves, manifest)
 
 
-def _concat(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """All rows in one frame; `columns` are those of no frames at all, of an experiment without cells."""
+    some = [frame for frame in frames if len(frame)] or frames[:1] or [pd.DataFrame(columns=list(columns))]
+    return pd.concat(some, ignore_index=True)
 
 
 def _runs(summary: Summary, want: Wanted, store: Store) -> pd.DataFrame:
     """The rows of one cell: stored, failed or skipped."""
     cell = want.cell
-    setting = dict(cell.task.setting())
+    setting = want.setting()
     facts = {
         "role": want.role, "task": cell.task.name, "setting": "", "operation": setting.pop("operation", ""),
         "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
@@ -143,7 +149,7 @@ def _curves(want: Wanted, store: Store) -> pd.DataFrame:
     curves = store.curves(want.cell)
     curves = curves[curves["seed"].isin(want.seeds)]
     if curves.empty:
-        return pd.DataFrame(columns=["cell", "seed", "step"])
+        return pd.DataFrame(columns=CURVES)
     steps = np.unique(curves["step"].to_numpy())
     stride = -(-len(steps) // POINTS)
     kept = np.union1d(steps[::stride], steps[-1:])

@@ -26,6 +26,9 @@ WIDEST_RATE = 0.15
 WIDEST_MEDIAN = math.log(1.5)
 """The largest half-width of a log-ratio of medians that still says `agrees`: a factor of 1.5 (our choice)."""
 
+WIDEST_MEAN = 0.5
+"""The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
+
 WIDEST_RANGE = 10
 """The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
 
@@ -151,6 +154,49 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     half = float(stdtrit(steps.size - 1, 1 - ALPHA / 2)) * spread
     p_value = 2 * float(stdtr(steps.size - 1, -abs(difference) / spread))
     verdict = _verdict_alone(p_value, half, WIDEST_MEDIAN)
+    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
+
+
+def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
+    """Compare the plain mean of our samples with that of theirs, of which mean, spread and number are known.
+
+        x̄ - x̄0 ± t s sqrt(1/n + 1/n0),   s² = ((n - 1) s1² + (n0 - 1) s0²) / (n + n0 - 2)
+
+    with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and a half-width of
+    at most x̄0 / 2 (our choice).
+
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: none. The question is whether both samples come from one
+    distribution, hence one variance, estimated from both. This matters where a few seeds are solved a hundred times
+    later than the rest: 25 of ours that hold none of them know nothing of that spread. In simulations of such
+    populations (4, 25 or 100 of ours, 100 of theirs) the share of `differs` alone is 3 to 9 %, the most for 25 of ours
+    where 1 seed in 50 is late.
+
+    Args:
+        samples: ours, not negative, one a solved seed. mean, deviation, count: theirs, the deviation with divisor
+        n0 - 1; mean positive, count at least 2.
+
+    Returns: the comparison alone (see `settle`); difference and limits are in the unit of the samples. Inconclusive,
+    without a p-value, for fewer than 2 samples.
+
+    Raises: ValueError for samples that are negative or not finite, or other arguments outside their range.
+
+    >>> compare_means([90.0, 100.0, 110.0], 105.0, 10.0, 100).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    if not np.all((x >= 0) & np.isfinite(x)):
+        raise ValueError(f"samples must be finite and not negative, got {x}: pass those of solved seeds only")
+    if not (0 < mean < math.inf and 0 <= deviation < math.inf and count >= 2):
+        raise ValueError(f"theirs must have a mean, a spread and 2 seeds, got {mean}, {deviation} and {count}")
+    if x.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
+    freedom = x.size + count - 2
+    squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
+    error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
+    difference = float(x.mean()) - mean
+    half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
+    p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
+    verdict = _verdict_alone(p_value, half / mean, WIDEST_MEAN)
     return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
 
 

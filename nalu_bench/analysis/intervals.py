@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from nalu_bench.analysis.likelihood import beta_profile_limits, gamma_profile_limits
 
@@ -70,6 +70,33 @@ def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, 
     rate, rate0 = successes / trials, successes0 / trials0
     below, above = math.hypot(rate - low, high0 - rate0), math.hypot(high - rate, rate0 - low0)
     return rate - rate0 - below, rate - rate0 + above
+
+
+def student_interval(mean: float, deviation: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval for a mean of numbers that cannot be negative, from what is known of a sample.
+
+        max(0, x̄ - t s/√n)   to   x̄ + t s/√n,   t = Student's (1 + confidence)/2 quantile, n - 1 degrees of freedom
+
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: cut at 0.
+
+    Args:
+        mean, deviation: x̄ and s (divisor n - 1), in any unit, not negative. count: n. confidence: strictly between
+        0 and 1.
+
+    Returns: the low and high limit in the unit of the mean; nan for fewer than two numbers.
+
+    Raises: ValueError for a mean or a deviation below 0.
+
+    >>> low, high = student_interval(300.0, 50.0, 25)
+    >>> f"{low:.1f} {high:.1f}"
+    '279.4 320.6'
+    """
+    if mean < 0 or deviation < 0:
+        raise ValueError(f"mean and deviation must not be negative, got {mean} and {deviation}")
+    if count < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(count - 1, (1 + _checked_confidence(confidence)) / 2)) * deviation / math.sqrt(count)
+    return max(0.0, mean - half), mean + half
 
 
 def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:

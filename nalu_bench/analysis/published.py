@@ -5,6 +5,7 @@ A `<artifact>.published.csv` has one row a printed number, with the keys of `tab
     task, setting, operation, split, model, metric, printed, printed_low, printed_high, n_seeds, printed_model, source
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -24,20 +25,25 @@ SPLITS = {
     "train U[1,2] / test U[2,6]": "extrapolation",
 }
 MODELS = {
-    "NAC*": "nac_mul", "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
+    "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
+    "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
 }  # fmt: skip
 METRICS = {
     "success_rate": "success_rate",
     "solved_at_iteration_median": "solved_at_median",
     "solved_at_iteration_mean": "solved_at_mean",
+    "solved_at_iteration_sample_mean": "solved_at_mean",
     "sparsity_error_mean": "sparsity_error_mean",
+    "sparsity_error_sample_mean": "sparsity_error_mean",
     "error, % of a randomly initialised model (0 = perfect)": "score",
 }
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
     "static": "arithmetic",
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
+    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
+    "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
     "recurrent": "recurrent_arithmetic",
 }
 
@@ -46,27 +52,39 @@ def read(path: Path) -> pd.DataFrame:
     """The printed numbers beside an experiment, all columns as text ("" where nothing is printed)."""
     if not path.exists():
         raise UsageError(f"an experiment needs its printed numbers beside it, and {path.name} does not exist.")
+    return read_keyed(path, COLUMNS)
+
+
+def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A CSV with these columns, as text, and one row a key.
+
+    Raises:
+        UsageError for other columns, or two rows of one key.
+    """
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if list(frame.columns) != COLUMNS:
-        raise UsageError(f"{path.name} must have the columns {', '.join(COLUMNS)}, got {', '.join(frame.columns)}.")
+    if list(frame.columns) != list(columns):
+        raise UsageError(f"{path.name} must have the columns {', '.join(columns)}, got {', '.join(frame.columns)}.")
     repeated = frame[frame.duplicated(KEYS)]
     if len(repeated):
         raise UsageError(f"{path.name} has two rows for {', '.join(repeated.iloc[0][KEYS])}.")
     return frame
 
 
-def convert(source: Path) -> pd.DataFrame:
+def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> pd.DataFrame:
     """A table of printed numbers in its source's words, rewritten to our keys; the printed text is kept.
 
     Args:
         source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
             ci_lower, ci_upper, n_seeds, source; NA stands for what is not given. A range/split may name the setting
             behind it, as in `test; hidden=4; length=10`.
+        only: column -> the words of the rows to take, where a source holds more than one table; None for all rows.
 
     Raises:
         UsageError for a word without a translation.
     """
     given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
+    for column, words in (only or {}).items():
+        given = given[given[column].isin(words)].reset_index(drop=True)
     given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
 
     def translate(column: str, words: dict[str, str]) -> pd.Series:

@@ -64,7 +64,7 @@ def write(request: Request, store: Store, results: Path) -> Path:
     before = Collection.read(folder)
     earlier = [before, Collection.read(shared) if folder != shared else None]
     now = collect(summary, request.describe_budget(), request.cells, store, [one for one in earlier if one])
-    if now.runs.empty:
+    if request.cells and now.runs.empty:
         raise UsageError(
             f"there are no runs of {request.experiment.name} at budget={request.budget}; "
             f"first: nalu-bench run experiment={request.experiment.name} budget={request.budget}"
@@ -166,6 +166,8 @@ def _write_figure(folder: Path, figure: Any) -> None:
 
 def _provenance(experiment: Experiment, measured: Collection) -> str:
     budget = measured.manifest["budget"]
+    if not measured.manifest["cells"]:
+        return "Computed from the formulas; nothing is trained."
     rows = measured.runs["status"].value_counts()
     states = ", ".join(f"{count} {state}" for state, count in rows.items())
     asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
@@ -179,8 +181,7 @@ def _markdown(
     counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
-    reasons = table[table["verdict"] == Verdict.NOT_COMPARABLE].drop_duplicates(["metric", "note"])
-    notes += [f"* {row.metric}: not comparable, {row.note}." for row in reasons.itertuples()]
+    notes += [f"* {metrics}: not comparable, {reason}." for reason, metrics in _reasons(table).items()]
     notes += _remarks(table)
     return "\n".join(
         [
@@ -196,14 +197,23 @@ def _markdown(
     )
 
 
+def _reasons(table: pd.DataFrame) -> dict[str, str]:
+    """Why what is not compared is not, and of which metrics; the reason is the last part of a note."""
+    metrics: dict[str, dict[str, None]] = {}
+    for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
+        metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None
+    return {reason: ", ".join(names) for reason, names in metrics.items()}
+
+
 def _remarks(table: pd.DataFrame) -> list[str]:
     """The notes of the verdicts, each with the cells it is of; without them where it is of all."""
     judged = table[~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])]
     lines = []
     for note in sorted({part for text in judged["note"] for part in text.split("; ") if part}):
         rows = [row for row in records(judged) if note in row["note"].split("; ")]
-        places = "; ".join(f"{row['split']} {row['operation']} {row['model']}" for row in rows)
-        lines.append(f"* {note}{'' if len(rows) == len(judged) else ': ' + places}.")
+        words = ("split", "operation", "setting", "model")
+        places = dict.fromkeys(" ".join(filter(None, (row[word] for word in words))) for row in rows)
+        lines.append(f"* {note}{'' if len(rows) == len(judged) else ': ' + '; '.join(places)}.")
     return lines
 
 

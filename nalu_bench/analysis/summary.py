@@ -10,6 +10,7 @@ import pandas as pd
 
 from nalu_bench.analysis.compare import Comparison, not_comparable, settle
 from nalu_bench.analysis.published import KEYS, read
+from nalu_bench.analysis.recomputed import add_recomputed
 from nalu_bench.analysis.tables import Table
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError, unknown
@@ -73,8 +74,8 @@ class Summary:
 
     @functools.cached_property
     def published(self) -> pd.DataFrame:
-        """The printed numbers."""
-        return read(self.experiment.published)
+        """The printed numbers, and those recomputed where the printed ones are known to be wrong."""
+        return add_recomputed(read(self.experiment.published), self.experiment.recomputed)
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""
@@ -130,7 +131,7 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]
         if group["cell"].nunique() > 1:
             raise UsageError(
                 f"two cells are both called {' '.join(filter(None, words.values()))}; "
-                "a table cannot hold both unless their task's `setting()` tells them apart."
+                "a table cannot hold both unless the experiment's `settings` tell them apart."
             )
         yield words, group
 

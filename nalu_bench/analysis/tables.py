@@ -9,6 +9,7 @@ from tabulate import tabulate
 _LATEX = {
     "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
     "²": r"\textsuperscript{2}", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
+    "ε": r"$\epsilon$",
 }  # fmt: skip
 
 
@@ -37,7 +38,7 @@ Format = Callable[[float], str]
 
 def percent(value: float) -> str:
     """0.94 as `94 %`."""
-    return f"{100 * value:.0f} %"
+    return f"{100 * value + 0.0:.0f} %"  # 0.0: none is -0
 
 
 def steps(value: float) -> str:

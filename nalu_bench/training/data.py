@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.cell import Cell, canonical
+from nalu_bench.seeds import WIDTH
 from nalu_bench.training import compilation, draws, streams
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.draws import Draw
@@ -75,8 +76,9 @@ class Data:
         shape = (task.input_size, self.cell.recipe.evaluation_size)
         lines = draws.coefficients(task.intervals(split))
         numbers = draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
-        sample = torch.vmap(task.sample, in_dims=(None, 0, None))
-        x, t = sample(numbers.to(self.device), self.seeds, self._to_device(task.split_parameters(split)))
+        numbers, constants = numbers.to(self.device), self._to_device(task.split_parameters(split))
+        lanes = torch.arange(WIDTH, device=self.device)  # a task may have no `seed_parameters` to count them by
+        x, t = torch.vmap(lambda lane, seed: task.sample(numbers, seed, constants))(lanes, self.seeds)
         shared = x.stride(0) == 0  # vmap repeats without a copy what does not depend on the seed
         return Examples(x[0] if shared else x, t.contiguous(), shared)
 

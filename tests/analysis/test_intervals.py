@@ -16,6 +16,7 @@ from nalu_bench.analysis.intervals import (
     median_interval,
     median_standard_error,
     newcombe_interval,
+    student_interval,
     wilson_interval,
 )
 
@@ -284,3 +285,20 @@ def test_series_of_log_gamma_and_digamma_join_their_exact_values() -> None:
     below, above = math.nextafter(20, 0), 20.0
     assert likelihood._binet(below) == pytest.approx(likelihood._binet(above), abs=1e-13)
     assert likelihood._log_minus_digamma(below) == pytest.approx(likelihood._log_minus_digamma(above), abs=1e-14)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_student_interval_equals_scipy(confidence: float) -> None:
+    from scipy.stats import t
+
+    sample = np.array([3.0, 4.0, 8.0, 9.0, 11.0])
+    mean, deviation = float(sample.mean()), float(sample.std(ddof=1))
+    low, high = t.interval(confidence, 4, mean, deviation / math.sqrt(5))
+    assert student_interval(mean, deviation, 5, confidence) == pytest.approx((max(0, low), high))
+
+
+def test_student_interval_needs_two_numbers_that_are_not_negative() -> None:
+    assert all(math.isnan(limit) for limit in student_interval(3.0, 0.0, 1))
+    assert student_interval(3.0, 0.0, 2) == (3.0, 3.0)
+    with pytest.raises(ValueError, match="must not be negative"):
+        student_interval(-1.0, 1.0, 5)

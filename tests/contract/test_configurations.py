@@ -57,6 +57,7 @@ def test_every_experiment_runs_and_reports_at_the_smoke_budget(
     made = {path.name for path in folder.iterdir()}
     measured = {"manifest.json", "runs.csv", "curves.parquet"}
     assert made == measured | {"table.md", "table.tex", "table.csv", "figure.png", "figure.pdf", "figure.csv"}
+    assert "no runs of ours" not in (folder / "table.csv").read_text(encoding="utf-8"), "printed, and not computed"
 
 
 @pytest.mark.parametrize("name", experiment.names())
@@ -66,9 +67,6 @@ def test_every_experiment_has_budgets_printed_numbers_and_a_readme(name: str) ->
     assert len(read(chosen.published))
     readme = (chosen.folder / "README.md").read_text(encoding="utf-8")
     assert "## Deviations and choices" in readme
-    plan = config.plan_experiment(chosen, ["budget=paper"])
-    keys = {(want.cell.task.name, want.cell.model.name) for want in plan.cells}
-    assert set(zip(read(chosen.published)["task"], read(chosen.published)["model"], strict=True)) <= keys
 
 
 def test_shipped_folders_exist() -> None:

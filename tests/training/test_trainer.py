@@ -511,11 +511,8 @@ def test_a_checkpoint_of_another_run_is_refused_with_what_differs(make_cell: Mak
     interrupted(make_cell(), tmp_path, stop=10)
     other, block, steps = make_cell(learning_rate=0.5), Block(1, (25,)), []
     expected = train(other, tmp_path / "uninterrupted", block)
-    with pytest.warns(
-        CheckpointWarning,
-        differing = r"another run, of lanes 0-24 \(not 25-49\), recipe.learning_rate 0.01 \(not 0.5\); it is not used"
-        match=differing,
-    ):
+    differing = r"another run, of lanes 0-24 \(not 25-49\), recipe.learning_rate 0.01 \(not 0.5\); it is not used"
+    with pytest.warns(CheckpointWarning, match=differing):
         resumed = train(other, tmp_path, block, lambda step, solved: steps.append(step))
     assert steps[0] == 0
     assert same(resumed, expected)

@@ -1,7 +1,7 @@
 """Success rate, speed of convergence and sparsity, as in the tables of Madsen & Johansen 2020."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis import style
-from nalu_bench.analysis.compare import Comparison, compare_medians, compare_rates, not_comparable
+from nalu_bench.analysis.compare import Comparison, compare_means, compare_medians, compare_rates, not_comparable
 from nalu_bench.analysis.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
     median_interval,
+    student_interval,
     wilson_interval,
 )
 from nalu_bench.analysis.published import KEYS
+from nalu_bench.analysis.recomputed import SUFFIX
+from nalu_bench.analysis.solved_curves import solved_by_step
 from nalu_bench.analysis.success import solved_facts
 from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Format, Table, interval, percent, scientific, steps
@@ -34,6 +37,9 @@ METRICS: dict[str, tuple[str, Format]] = {
     "sparsity_error_mean": ("Sparsity error, mean", scientific),
 }
 
+SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
+"""What each mean is the mean of."""
+
 
 @register("success", version=1)
 class Success(Summary):
@@ -45,11 +51,15 @@ class Success(Summary):
     * sparsity error: mean of a beta distribution on [0, 1/2] with its profile interval, over solved seeds, at the
       selected step.
 
-    Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand.
+    Where a printed mean is known to be miscomputed and its recomputed value is at hand (see `recomputed.py`), a row
+    `<metric>_recomputed` holds our plain sample mean with Student's interval beside it: like is compared with like.
+
+    Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand;
+    `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
     """
 
     required = frozenset({"kind", "criterion"})
-    optional = frozenset({"not_comparable"})
+    optional = frozenset({"not_comparable", "layout", "step_axis"})
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.evaluated[-1]}_mse")
@@ -62,7 +72,7 @@ class Success(Summary):
         return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
 
     def rows(self, runs: pd.DataFrame) -> list[Row]:
-        return [row for words, group in by_cell(_complete(runs)) for row in self._rows(words, group)]
+        return [row for words, group in by_cell(_complete(self._ordered(runs))) for row in self._rows(words, group)]
 
     def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
@@ -74,6 +84,10 @@ class Success(Summary):
             "solved_at_median": median_interval(at),
             "solved_at_mean": gamma_mean_interval(at),
             "sparsity_error_mean": sparsity,
+        } | {
+            metric + SUFFIX: _plain_mean(solved[column].to_numpy(float))
+            for metric, column in SAMPLES.items()
+            if (self.published["metric"] == metric + SUFFIX).any()
         }
         trained, unfinished = int(runs["steps"].iloc[0]), count_note(runs)
         notes = dict.fromkeys(statistics, unfinished) | {
@@ -91,19 +105,24 @@ class Success(Summary):
         """Our runs against one printed number, or the reason why they are not compared."""
         trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.budgets["paper"]["steps"]
         declared = self.report.get("not_comparable", {}).get(metric)
+        if not printed["printed"] and not metric.endswith(SUFFIX):
+            return not_comparable("no number is printed")
         if declared:
             return not_comparable(declared)
         if trained != printed_steps:
             return not_comparable(f"trained for {trained:,} steps, printed for {printed_steps:,}")
+        solved = runs[runs["solved"]]
+        if metric.endswith(SUFFIX):
+            return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
         printed_rate = self._printed_rate(printed)
         if printed_rate is None:
             return not_comparable("no success rate is printed, so the number of solved seeds is not known")
         seeds = int(printed["n_seeds"])
         printed_solved = round(printed_rate * seeds)
         if metric == "success_rate":
-            return compare_rates(int(runs["solved"].sum()), len(runs), printed_solved, seeds)
+            return compare_rates(len(solved), len(runs), printed_solved, seeds)
         if metric == "solved_at_median":
-            at = runs["solved_at"][runs["solved"]].to_numpy(float)
+            at = solved["solved_at"].to_numpy(float)
             return compare_medians(at, float(printed["printed"]), printed_solved, int(runs["log_every"].iloc[0]))
         return not_comparable("an interval of a mean is not held against a printed one")
 
@@ -116,49 +135,31 @@ class Success(Summary):
         return None
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
-        rows = []
-        for model, group in table.groupby("model", sort=False):
-            cells = {line["metric"]: line for line in records(group)}
-            seeds = max(line["n_seeds"] for line in cells.values())
-            lines = {f"ours ({seeds} seeds)": _ours, "printed": _printed, "verdict": _verdict}
-            for number, (name, show) in enumerate(lines.items()):
-                texts = [show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items()]
-                rows.append([style.label(str(model)) if number == 0 else "", name, *texts])
-        header = ["Model", "", *(name for name, _ in METRICS.values())]
+        table = self._ordered(table)
+        several = table["operation"].nunique() > 1
+        rows: list[list[str]] = []
+        for operation, part in table.groupby("operation", sort=False):
+            above = [style.OPERATION_LABELS[str(operation)]] if several else []
+            for model, group in part.groupby("model", sort=False):
+                names = [*above, style.label(str(model))]
+                for line in _lines(group):
+                    rows.append([*names, *line])
+                    names = [""] * len(names)
+                above = [""] * len(above)
+        header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in METRICS.values())]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
     def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """Share of seeds solved by each step, with its Wilson band; the printed rate and median as a cross."""
-        figure, axes = style.new_figure(5.6, 3.4)
-        axis = axes[0][0]
-        drawn = []
-        last = int(runs["steps"].max())
-        for words, group in by_cell(_complete(runs)):
-            model = words["model"]
-            share = _share_solved(group, last, int(group["log_every"].iloc[0]))
-            look = style.drawing(model)
-            line = {"color": look["color"], "linestyle": look["linestyle"]}
-            axis.plot(share["step"], share["share"], label=style.label(model), **line)
-            axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
-            drawn.append(share.assign(series="ours", model=model))
-            printed = table[table["model"] == model].set_index("metric")["printed"].to_dict()
-            if printed.get("success_rate"):
-                rate = float(printed["success_rate"])
-                median = float(printed.get("solved_at_median") or "nan")
-                axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
-                axis.plot([last], [rate], color=look["color"], marker=look["marker"], clip_on=False, fillstyle="none")
-                drawn.append(
-                    pd.DataFrame(
-                        {"series": "printed", "model": model, "step": [median, last], "share": [rate / 2, rate]}
-                    )
-                )
-        axis.set(xlabel="Training step", ylabel="Share of seeds solved", ylim=(0, 1), xlim=(0, last))
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        title = "Lines: ours with 95 % Wilson band.  Hollow: printed rate.\n×: printed median, at half the printed rate"
-        axis.set_title(title, fontsize=8, loc="left")
-        axis.locator_params(axis="x", nbins=5)
-        axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
-        return figure, pd.concat(drawn, ignore_index=True)[["series", "model", "step", "share", "low", "high"]]
+        """Share of seeds solved by each step, one panel an operation."""
+        return solved_by_step(_complete(runs), self._ordered(table), str(self.report.get("step_axis", "linear")))
+
+    def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows in the order of `layout`; words that it does not name come last."""
+        layout: dict[str, list[str]] = self.report.get("layout", {})
+        places = pd.DataFrame(
+            {name: frame[name].map({word: place for place, word in enumerate(words)}) for name, words in layout.items()}
+        )
+        return frame.loc[places.sort_values([*layout], kind="stable").index] if layout else frame
 
 
 def _complete(runs: pd.DataFrame) -> pd.DataFrame:
@@ -176,15 +177,39 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
     return values, "; ".join(sorted({str(warning.message) for warning in caught}))
 
 
-def _share_solved(runs: pd.DataFrame, last: int, every: int) -> pd.DataFrame:
-    """The share of all seeds that are solved and had been below the threshold by each evaluation."""
-    grid = np.arange(0, last + 1, every)
-    grid = grid[:: max(1, len(grid) // 500)]
-    at = np.sort(runs["solved_at"].dropna().to_numpy(float))
-    counts = np.searchsorted(at, grid, side="right")
-    bounds = [wilson_interval(int(count), len(runs)) for count in counts]
-    low, high = np.array(bounds).T
-    return pd.DataFrame({"step": grid, "share": counts / len(runs), "low": low, "high": high})
+def _plain_mean(values: np.ndarray) -> tuple[float, float, float]:
+    """The sample mean with Student's interval."""
+    if values.size == 0:
+        return np.nan, np.nan, np.nan
+    mean = float(values.mean())
+    return mean, *student_interval(mean, float(values.std(ddof=min(1, values.size - 1))), values.size)
+
+
+def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:
+    """Our sample against a recomputed mean."""
+    seeds = int(recomputed["n_seeds"])
+    if seeds < 2:
+        return not_comparable(f"a mean needs 2 solved seeds, the recomputed one has {seeds}")
+    if not recomputed["deviation"]:
+        return not_comparable("the spread over the authors' seeds is not published")
+    return compare_means(values, float(recomputed["printed"]), float(recomputed["deviation"]), seeds)
+
+
+def _lines(group: pd.DataFrame) -> Iterator[list[str]]:
+    """What the table says of one model, below each other: a name and one text a metric."""
+    cells = {line["metric"]: line for line in records(group)}
+    seeds = max(line["n_seeds"] for line in cells.values())
+    renewed = {metric: cells[metric + SUFFIX] for metric in METRICS if metric + SUFFIX in cells}
+
+    def line(name: str, show: Callable[[dict[str, Any], Format], str], cells: dict[str, dict[str, Any]]) -> list[str]:
+        return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items())]
+
+    yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", _ours, cells)
+    yield line("printed", _printed, cells)
+    if renewed:
+        yield line("ours, plain mean", _ours, renewed)
+        yield line("recomputed", _printed, renewed)
+    yield line("verdict", _verdict, cells | renewed)
 
 
 def _ours(line: dict[str, Any], form: Format) -> str:
