@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tabulate import tabulate
 
@@ -67,3 +68,19 @@ def interval(value: float, low: float, high: float, form: Format) -> str:
     if math.isnan(low) or math.isnan(high):
         return form(value)
     return f"{form(value)} [{form(low)}, {form(high)}]"
+
+
+def ours(line: dict[str, Any], form: Format) -> str:
+    """Our number with its interval, from a row of `table.csv`."""
+    return interval(line["ours"], line["ours_low"], line["ours_high"], form)
+
+
+def printed(line: dict[str, Any], form: Format) -> str:
+    """The printed number with its interval, from a row of `table.csv`."""
+    value, low, high = (float(line[key] or "nan") for key in ("printed", "printed_low", "printed_high"))
+    return interval(value, low, high, form)
+
+
+def verdict(line: dict[str, Any], form: Format) -> str:
+    """The verdict, from a row of `table.csv`."""
+    return str(line["verdict"]) or "–"

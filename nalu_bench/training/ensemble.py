@@ -221,7 +221,7 @@ class Program:
 def program(cell: Cell, mode: Mode) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
     recipe = replace(cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last")
-    key = canonical([plain(cell.model), [str(part) for part in cell.task.program()], plain(recipe), mode.compiled])
+    key = canonical([plain(cell.model), [str(part) for part in cell.task.program()], plain(recipe), mode.describe()])
     if key not in _programs:
         _programs[key] = Program(cell, mode)
     return _programs[key]

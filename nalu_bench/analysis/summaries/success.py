@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis import style
+from nalu_bench.analysis import style, tables
 from nalu_bench.analysis.compare import Comparison, compare_means, compare_medians, compare_rates, not_comparable
 from nalu_bench.analysis.intervals import (
     beta_mean_interval,
@@ -22,7 +22,7 @@ from nalu_bench.analysis.recomputed import SUFFIX
 from nalu_bench.analysis.solved_curves import solved_by_step
 from nalu_bench.analysis.success import solved_facts
 from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
-from nalu_bench.analysis.tables import Format, Table, interval, percent, scientific, steps
+from nalu_bench.analysis.tables import Format, Table, percent, scientific, steps
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -204,22 +204,9 @@ def _lines(group: pd.DataFrame) -> Iterator[list[str]]:
     def line(name: str, show: Callable[[dict[str, Any], Format], str], cells: dict[str, dict[str, Any]]) -> list[str]:
         return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items())]
 
-    yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", _ours, cells)
-    yield line("printed", _printed, cells)
+    yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", tables.ours, cells)
+    yield line("printed", tables.printed, cells)
     if renewed:
-        yield line("ours, plain mean", _ours, renewed)
-        yield line("recomputed", _printed, renewed)
-    yield line("verdict", _verdict, cells | renewed)
-
-
-def _ours(line: dict[str, Any], form: Format) -> str:
-    return interval(line["ours"], line["ours_low"], line["ours_high"], form)
-
-
-def _verdict(line: dict[str, Any], form: Format) -> str:
-    return str(line["verdict"]) or "–"
-
-
-def _printed(line: dict[str, Any], form: Format) -> str:
-    numbers = [float(line[key] or "nan") for key in ("printed", "printed_low", "printed_high")]
-    return interval(numbers[0], numbers[1], numbers[2], form)
+        yield line("ours, plain mean", tables.ours, renewed)
+        yield line("recomputed", tables.printed, renewed)
+    yield line("verdict", tables.verdict, cells | renewed)

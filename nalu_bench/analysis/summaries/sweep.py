@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis import style
+from nalu_bench.analysis import style, tables
 from nalu_bench.analysis.summaries.success import METRICS, Success
 from nalu_bench.analysis.summary import records
-from nalu_bench.analysis.tables import Format, Table, interval
+from nalu_bench.analysis.tables import Format, Table
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -54,8 +54,8 @@ class Sweep(Success):
         places = sorted(table["place"].unique())
         for model, group in table.groupby("model", sort=False):
             lines = {line["place"]: line for line in records(group)}
-            shown = {"": _ours, "printed": _printed, "verdict": _verdict}
-            for word, show in shown.items() if (group["printed"] != "").any() else [("", _ours)]:
+            shown = {"": tables.ours, "printed": tables.printed, "verdict": tables.verdict}
+            for word, show in shown.items() if (group["printed"] != "").any() else [("", tables.ours)]:
                 header.append(f"{style.label(str(model))} {word}".strip())
                 columns.append([show(lines[place], form) if place in lines else "–" for place in places])
         rows = [[f"{place:g}", *(column[row] for column in columns)] for row, place in enumerate(places)]
@@ -129,16 +129,3 @@ def _draw(axis: Any, points: pd.DataFrame, model: str, shift: float, factor: flo
         elinewidth=0.9, markerfacecolor=look["color"] if ours else "white",
         label=style.label(model) + ("" if ours else ", printed"),
     )  # fmt: skip
-
-
-def _ours(line: dict[str, Any], form: Format) -> str:
-    return interval(line["ours"], line["ours_low"], line["ours_high"], form)
-
-
-def _printed(line: dict[str, Any], form: Format) -> str:
-    numbers = [float(line[key] or "nan") for key in ("printed", "printed_low", "printed_high")]
-    return interval(numbers[0], numbers[1], numbers[2], form)
-
-
-def _verdict(line: dict[str, Any], form: Format) -> str:
-    return str(line["verdict"]) or "–"
