@@ -1,25 +1,16 @@
 """From cells to stored runs: skips what is done, trains what is missing, survives what fails."""
 
-import contextlib
 import math
-import multiprocessing
-import os
-import queue
-import shutil
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing.context import SpawnContext
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from nalu_bench import memory
+from nalu_bench import compiler, memory, pool
 from nalu_bench.cell import Cell, Wanted, canonical, plain
 from nalu_bench.errors import UsageError
 from nalu_bench.seeds import Block, BlockResult, blocks
@@ -33,7 +24,7 @@ class Machine:
 
     Attributes:
         device: cpu or cuda.
-        compile: whether to use torch.compile; None for "where there is a C++ compiler".
+        compile: whether to train through compiled graphs; None for "where there is a C++ compiler".
         workers: processes that train blocks side by side; 1 trains in this process.
     """
 
@@ -139,22 +130,20 @@ def check(machine: Machine, todo: Sequence[Job]) -> None:
 
         if not torch.cuda.is_available():
             raise UsageError("device=cuda needs a CUDA GPU, and torch finds none; use device=cpu.")
-    if machine.compile is None and not has_compiler():
-        print("no C++ compiler found: training eagerly, several times slower.", file=sys.stderr)
+    if machine.compile and not compiler.works():
+        raise UsageError(f"compile=true needs a C++ compiler, and {compiler.command()} does not work; set CXX.")
+    if machine.compile is None and not compiler.works():
+        print(
+            f"no working C++ compiler ({compiler.command()}): training eagerly, several times slower.", file=sys.stderr
+        )
 
 
 def _check_networks(todo: Sequence[Job]) -> None:
     """Build every network once, so that what only shows then is refused before hours are spent on other cells."""
-    from nalu_bench.training.ensemble import check_factors
+    from nalu_bench.training.ensemble import check_network
 
     for cell in {canonical(plain(job.cell.model)): job.cell for job in todo}.values():
-        check_factors(cell, cell.model.build(cell.task))
-
-
-def has_compiler() -> bool:
-    """Whether torch.compile can build CPU code."""
-    names = (os.environ.get("CXX", "g++"), "g++", "clang++")
-    return any(shutil.which(name) for name in names)
+        check_network(cell, cell.model.build(cell.task))
 
 
 def train(group: Group, progress: Progress) -> list[str]:
@@ -176,7 +165,10 @@ def _failure(job: Job, error: Exception) -> str:
 def _fail(job: Job, why: str, details: str = "") -> str:
     from nalu_bench.store import writer
 
-    path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), details or why)
+    try:
+        path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), details or why)
+    except OSError as error:
+        return f"{job.label}: {why} (and the store cannot be written: {error})"
     return f"{job.label}: {why} (details in {path})"
 
 
@@ -203,7 +195,7 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
 
     torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
     machine = group[0].machine
-    mode = Mode(machine.device, has_compiler() if machine.compile is None else machine.compile)
+    mode = Mode(machine.device, compiler.works() if machine.compile is None else machine.compile)
     requests = [
         Request(
             job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.number),
@@ -219,7 +211,7 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
             yield job, _store(job, outcome, mode.describe(), requests[number].checkpoint)
 
 
-def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> OSError | None:
+def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
     """Write a result and remove its checkpoint; returns what prevented it, such as a full disk."""
     from nalu_bench.store import writer
     from nalu_bench.training import checkpoint
@@ -227,7 +219,7 @@ def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -
     try:
         writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit})
         checkpoint.remove(used)
-    except OSError as error:
+    except Exception as error:  # the other jobs of the group may still end
         return error
     return None
 
@@ -266,71 +258,14 @@ class _Display:
         self.bar.set_description(f"blocks {self.blocks_done}/{self.blocks_total}")
 
 
-Outcomes = Iterator[tuple[Group, list[str]]]
-
-
-def _in_process(parts: Sequence[Group], progress: Progress) -> Outcomes:
+def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, list[str]]]:
     for group in parts:
         yield group, train(group, progress)
 
 
-def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Outcomes:
-    context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    events: Any = context.Queue()
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=(events,))
-    try:
-        pending = {pool.submit(_train_in_worker, group): group for group in parts}
-        while pending:
-            _tell(events, progress)
-            for future in [future for future in pending if future.done()]:
-                group = pending.pop(future)
-                yield group, _outcome(future, group)
-    except BaseException:
-        with _deaf():
-            for process in set(multiprocessing.active_children()) - others:
-                process.kill()  # a block's checkpoint holds what is lost here
-            pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C: a second one must not leave workers behind that wait for work for ever."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is interrupted
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _tell(events: Any, progress: Progress) -> None:
-    """Pass on what the workers have reported, waiting a little for the first of it."""
-    with contextlib.suppress(queue.Empty):
-        progress(*events.get(timeout=0.2))
-        while True:
-            progress(*events.get_nowait())
-
-
-def _outcome(future: "Future[list[str]]", group: Group) -> list[str]:
-    try:
-        return future.result()
-    except Exception as error:  # the worker itself died, out of memory perhaps
-        return [_fail(job, f"its worker process died: {error!r}") for job in group]
-
-
-_events: Any = None
-
-
-def _start_worker(events: Any) -> None:
-    global _events
-    _events = events
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
-
-
-def _train_in_worker(group: Group) -> list[str]:
-    return train(group, lambda *event: _events.put(event))
+def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Iterator[tuple[Group, list[str]]]:
+    for group, outcome in pool.outcomes(train, parts, workers, progress):
+        if isinstance(outcome, pool.WorkerDiedError):
+            yield group, [_fail(job, str(outcome)) for job in group]
+        else:
+            yield group, outcome

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "compiled: runs torch.compile, several seconds")
+    config.addinivalue_line("markers", "compiled: compiles graphs, several seconds")
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench.runner import has_compiler
+from nalu_bench import compiler
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
 @pytest.mark.compiled
-@pytest.mark.skipif(not has_compiler(), reason="no C++ compiler")
+@pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
 def test_a_compiled_block_trains_a_seed_many_times_faster_than_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCHMARKS)
     import measure

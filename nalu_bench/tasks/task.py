@@ -65,7 +65,7 @@ class Task:
         return {}
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
-        """What differs between splits and between tasks of equal `program()`: ranges, the operation."""
+        """What differs between splits and between tasks of equal `program()`, such as the operation."""
         return {}
 
     def sample(

@@ -1,6 +1,7 @@
 """A block in the middle of its training, on disk: the newest complete file and the one before it."""
 
 import contextlib
+import json
 import os
 import warnings
 from collections.abc import Iterator
@@ -17,34 +18,43 @@ class CheckpointWarning(UserWarning):
 
 
 def save(path: Path, snapshot: Snapshot) -> None:
-    """Write `snapshot` (tensors and plain values) to `path`, keeping what was there as `<name>.old`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write `snapshot` (tensors and plain values) to `path`, keeping what was there as `<name>.old`.
+
+    Beside it goes the step alone, as JSON, for readers without torch. A full disk costs the checkpoint, with a
+    warning, and not the training.
+    """
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    torch.save(snapshot, temporary)
-    with contextlib.suppress(FileNotFoundError):  # none yet, or another process has just finished the block
-        os.replace(path, _older(path))
-    os.replace(temporary, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save(snapshot, temporary)
+        with contextlib.suppress(FileNotFoundError):  # none yet, or another process has just finished the block
+            os.replace(path, _older(path))
+        os.replace(temporary, path)
+        path.with_suffix(".json").write_text(json.dumps({"step": snapshot["step"]}))
+    except (OSError, RuntimeError) as error:  # torch raises the latter for a disk that is full
+        temporary.unlink(missing_ok=True)
+        warnings.warn(f"checkpoint {path} cannot be written ({error}).", CheckpointWarning, stacklevel=2)
 
 
 def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
     """The newest readable snapshot whose `identity` is the given one, or None.
 
-    A truncated file and one of another identity (another torch, mode or set of seeds) are passed over with a
-    warning that says why.
+    A truncated file, one that is no checkpoint and one of another identity (another torch, mode or set of seeds) are
+    passed over with a warning that says why.
     """
     for candidate in (path, _older(path)):
         if not candidate.exists():
             continue
         try:
             snapshot: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
+            found: dict[str, Any] = dict(snapshot["identity"])
         except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
             warnings.warn(f"checkpoint {candidate} cannot be read ({error}).", CheckpointWarning, stacklevel=2)
             continue
-        if snapshot["identity"] == identity:
+        if found == identity:
             return snapshot
         warnings.warn(
-            f"checkpoint {candidate} is of another run, of {_differences(snapshot['identity'], identity)}; "
-            "it is not used.",
+            f"checkpoint {candidate} is of another run, of {_differences(found, identity)}; it is not used.",
             CheckpointWarning,
             stacklevel=2,
         )
@@ -52,8 +62,8 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
 
 def remove(path: Path) -> None:
-    """Delete both files, and what a killed process left half-written: the block is finished."""
-    for left in (path, _older(path), *path.parent.glob(f"{path.stem}.*.tmp")):
+    """Delete all files, and what a killed process left half-written: the block is finished."""
+    for left in (path, _older(path), path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.tmp")):
         left.unlink(missing_ok=True)
 
 

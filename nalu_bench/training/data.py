@@ -30,7 +30,7 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     keys, device = streams.stream_keys("data", seeds), torch.device(mode.device)
     shape = (cell.task.input_size, cell.recipe.batch_size)
     lines = draws.coefficients(cell.task.intervals("train"))
-    if mode.compiled and device.type == "cpu":
+    if device.type == "cpu":
         return draws.numba_draw(keys, shape, lines)
     draw = draws.tensor_draw(shape)
     on_device = compilation.graph(lambda *inputs: (draw(*inputs),), mode)
@@ -58,7 +58,7 @@ class Data:
 
     Attributes:
         seeds: the task's `seed_parameters`, stacked.
-        constants: the values of these and of its `split_parameters` in training.
+        constants: the values of these and of its `split_parameters` in training, each sorted by name.
         evaluated: the examples of every evaluated split.
     """
 
@@ -67,7 +67,8 @@ class Data:
         self.device = device
         drawn = [cell.task.seed_parameters(streams.numpy_generator("task", seed)) for seed in seeds]
         self.seeds = self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
-        self.constants = [*self.seeds.values(), *self._to_device(cell.task.split_parameters("train")).values()]
+        train = self._to_device(cell.task.split_parameters("train"))
+        self.constants = [part[name] for part in (self.seeds, train) for name in sorted(part)]
         self.evaluated = {split: self._examples(split) for split in cell.task.evaluated}
 
     def _examples(self, split: str) -> Examples:

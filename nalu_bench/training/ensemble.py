@@ -114,8 +114,8 @@ class Program:
         self.matrices = Method(self.network, "weights")
         self.names = [f"network.{name}" for name in self.network.initialisers()]
         self.penalties = sorted(cell.model.penalties)
-        self.seed_constants = list(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
-        self.split_constants = list(cell.task.split_parameters("train"))
+        self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
+        self.split_constants = sorted(cell.task.split_parameters("train"))
         self._step_graph = compilation.graph(self._flat_step, mode)
         self._error_graphs = {shared: compilation.graph(self._flat_errors(shared), mode) for shared in (True, False)}
 
@@ -143,7 +143,7 @@ class Program:
         Args:
             state: before the update.
             numbers: of this step's batch.
-            constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`.
+            constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
             schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
         """
         return State.of(self.names, self._step_graph(*state.tensors(), numbers, *constants, *schedule))
@@ -221,7 +221,9 @@ class Program:
 def program(cell: Cell, mode: Mode) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
     recipe = replace(cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last")
-    key = canonical([plain(cell.model), [str(part) for part in cell.task.program()], plain(recipe), mode.describe()])
+    sample = type(cell.task).sample  # a subclass that has its own must not get its parent's program
+    task = [f"{sample.__module__}.{sample.__qualname__}", *map(str, cell.task.program())]
+    key = canonical([plain(cell.model), task, plain(recipe), mode.describe()])
     if key not in _programs:
         _programs[key] = Program(cell, mode)
     return _programs[key]
@@ -230,8 +232,15 @@ def program(cell: Cell, mode: Mode) -> Program:
 _programs: dict[str, Program] = {}
 
 
-def check_factors(cell: Cell, network: Network) -> None:
-    """Raise UsageError unless every penalty of the units has a factor, and every factor a penalty."""
+def check_network(cell: Cell, network: Network) -> None:
+    """Raise UsageError for parameters without initial values, for buffers, and for penalties without a factor or
+    factors without a penalty."""
+    undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
+    if undrawn:
+        raise UsageError(f"`initialisers` of {cell.model.name}'s units must name every parameter, missing {undrawn}.")
+    buffers = sorted(name for name, _ in network.named_buffers())
+    if buffers:
+        raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
     with torch.no_grad():
         found = sorted(network.predict(torch.zeros(2, cell.task.input_size))[1])
     given = sorted(cell.model.penalties)

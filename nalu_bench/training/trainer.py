@@ -277,8 +277,7 @@ class _Loop:
 
 
 def _to(value: Any, device: torch.device) -> Any:
+    """Tensors in nested dictionaries, on the device."""
     if isinstance(value, Tensor):
         return value.to(device)
-    if isinstance(value, dict):
-        return {key: _to(entry, device) for key, entry in value.items()}
-    return tuple(_to(entry, device) for entry in value)
+    return {key: _to(entry, device) for key, entry in value.items()}

@@ -1,6 +1,5 @@
 """The training of a block against a plain loop, and what a seed's bits may not depend on."""
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from nalu_bench import compiler
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
-from nalu_bench.runner import has_compiler
 from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import checkpoint, data, draws, ensemble, streams, trainer
@@ -35,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def compiled(test: Callable[..., None]) -> Callable[..., None]:
     """Marks a test that needs a C++ compiler and seconds; importing torch's compiler warns on its own account."""
     test = pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")(test)
-    test = pytest.mark.skipif(not has_compiler(), reason="no C++ compiler")(test)
+    test = pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")(test)
     return pytest.mark.compiled(test)
 
 
@@ -335,16 +334,6 @@ def test_compiled_and_eager_training_agree_to_rounding_over_20_steps(compiled_ce
     assert loops[0].selected.step.equal(loops[1].selected.step)
 
 
-def test_several_models_can_be_compiled_in_one_process(make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="eager"))
-    monkeypatch.setattr(ensemble, "_programs", {})
-    with torch._dynamo.config.patch(recompile_limit=2):  # 8 by default, which a table of models exceeds
-        for layers in ("nau nmu", "linear linear"):
-            loop = Single(make_cell(layers), COMPILED)
-            loop.advance()
-            assert loop.state.alive.all()
-
-
 @pytest.mark.parametrize(
     ("layers", "given", "message"),
     [
@@ -359,7 +348,7 @@ def test_penalties_and_their_factors_must_match(
     cell = make_cell(layers)
     wrong = replace(cell, model=replace(cell.model, penalties=given))
     with pytest.raises(UsageError, match=message):
-        ensemble.check_factors(wrong, wrong.model.build(wrong.task))
+        ensemble.check_network(wrong, wrong.model.build(wrong.task))
 
 
 def test_cells_that_differ_by_values_share_one_program(make_cell: MakeCell, make_task: MakeTask) -> None:

@@ -1,0 +1,24 @@
+"""The C++ compiler that TorchInductor will use."""
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+
+PROGRAM = "#include <cmath>\nint main() { return 0; }\n"
+
+
+def command() -> str:
+    """Its command: $CXX, else what torch takes on this system."""
+    return os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
+
+
+@functools.cache
+def works() -> bool:
+    """Whether it is there and compiles a line with a header."""
+    path = shutil.which(command())
+    if path is None:
+        return False
+    syntax = [path, "-fsyntax-only", "-x", "c++", "-"]
+    return subprocess.run(syntax, input=PROGRAM, text=True, capture_output=True, check=False).returncode == 0

@@ -1,0 +1,104 @@
+"""Work in processes side by side: what they report is passed on, and a process that dies costs its own work alone."""
+
+import contextlib
+import multiprocessing
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import SpawnContext
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Tell = Callable[..., None]
+"""Called by the work with anything it has to report."""
+
+
+class WorkerDiedError(Exception):
+    """A process ended in the middle of its work, killed for its memory perhaps."""
+
+
+def outcomes(
+    work: Callable[[Item, Tell], Result], items: Sequence[Item], workers: int, listen: Tell
+) -> Iterator[tuple[Item, Result | WorkerDiedError]]:
+    """Yield (item, what `work` made of it) as each ends.
+
+    Where a process dies, it cannot be told whose work killed it: what is left goes on one at a time, and only what
+    kills its process then is given up.
+
+    Args:
+        work: a function of a module, with what it is given and a `Tell`.
+        items: one piece of work each.
+        workers: processes.
+        listen: called in this process with whatever the work tells.
+    """
+    left = list(items)
+    while left:
+        for item, result in _until_one_dies(work, left, workers, listen):
+            left.remove(item)
+            yield item, result
+        if left and workers == 1:
+            yield left.pop(0), WorkerDiedError("its worker process died, out of memory perhaps")
+        workers = 1
+
+
+def _until_one_dies(
+    work: Callable[[Item, Tell], Result], items: Sequence[Item], workers: int, listen: Tell
+) -> Iterator[tuple[Item, Result]]:
+    context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
+    events: Any = context.Queue()
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(events,))
+    try:
+        pending = {pool.submit(_work, work, item): item for item in items}
+        while pending:
+            _pass_on(events, listen)
+            for future in [future for future in pending if future.done()]:
+                item = pending.pop(future)
+                with contextlib.suppress(BrokenProcessPool):
+                    yield item, future.result()
+    except BaseException:
+        with _deaf():
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()  # a block's checkpoint holds what is lost here
+            pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C: a second one must not leave workers behind that wait for work for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _pass_on(events: Any, listen: Tell) -> None:
+    """Tell what the workers have told, waiting a little for the first of it."""
+    with contextlib.suppress(queue.Empty):
+        listen(*events.get(timeout=0.2))
+        while True:
+            listen(*events.get_nowait())
+
+
+_events: Any = None
+
+
+def _start(events: Any) -> None:
+    global _events
+    _events = events
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
+
+
+def _work(work: Callable[[Item, Tell], Result], item: Item) -> Result:
+    return work(item, lambda *event: _events.put(event))
