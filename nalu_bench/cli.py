@@ -177,6 +177,8 @@ def _status(options: argparse.Namespace) -> int:
         done = len(set(want.seeds) & store.finished_seeds(want.cell))
         failed = len(set(want.seeds) & set(store.failures(want.cell)))
         state = want.cell.skip() or f"{done}/{len(want.seeds)} runs" + (f", {failed} failed" if failed else "")
+        for block, step in store.in_progress(want.cell).items():
+            state += f", block {block} at step {step:,} of {want.cell.recipe.steps:,}"
         print(f"{want.cell.digest}  {want.label():60} {state}")
     return 0
 

@@ -64,6 +64,11 @@ class Store:
         stored = self.stored_seeds(cell)
         return {seed: why for seed, why in failed.items() if seed not in stored}
 
+    def in_progress(self, cell: Cell) -> dict[int, int]:
+        """Block number -> the step of its checkpoint, for blocks that are not finished."""
+        files = sorted((self.root / cell.folder / "checkpoints").glob("*.json"))
+        return {int(path.stem): json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
+
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed, sorted, with the facts of its part."""
         return self._frame(cell, schema.RUNS, self._part_facts, ["seed"])

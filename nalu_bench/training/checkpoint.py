@@ -47,7 +47,9 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
             continue
         try:
             snapshot: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
-            found: dict[str, Any] = dict(snapshot["identity"])
+            if not isinstance(snapshot, dict):
+                raise TypeError("not a checkpoint")
+            found: dict[str, Any] = snapshot["identity"]
         except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
             warnings.warn(f"checkpoint {candidate} cannot be read ({error}).", CheckpointWarning, stacklevel=2)
             continue

@@ -329,3 +329,15 @@ def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, d
         path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(UsageError, match=r"parts/0-1 is damaged .* delete this folder and run the same command again"):
         store.curves(cell) if file == schema.CURVES else store.runs(cell)
+
+
+def test_blocks_in_progress_tell_their_step(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(trainer._Loop, "result", fail("stopped at the end"))
+    cell = make_cell()
+    assert store.in_progress(cell) == {}
+    train(store, cell, range(26))
+    assert store.in_progress(cell) == {0: 20, 1: 20}
+    monkeypatch.undo()
+    train(store, cell, range(26))
+    assert store.in_progress(cell) == {}

@@ -1,5 +1,6 @@
 """The training of a block against a plain loop, and what a seed's bits may not depend on."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,16 @@ from nalu_bench import compiler
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
+from nalu_bench.models.network import Network
 from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
+from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training import checkpoint, data, draws, ensemble, streams, trainer
 from nalu_bench.training.checkpoint import CheckpointWarning
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.trainer import Request, _advance, _Loop, train_block, train_together
+from nalu_bench.units import Linear
 
 MakeCell = Callable[..., Cell]
 MakeTask = Callable[..., Task]
@@ -604,3 +609,95 @@ def test_seeds_below_the_threshold_are_reported(make_cell: MakeCell, tmp_path: P
     assert number == 0
     assert isinstance(result, BlockResult)
     assert reported == [(step, 3) for step in result.steps]
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_file_that_is_no_checkpoint_is_passed_over(make_cell: MakeCell, tmp_path: Path) -> None:
+    for number, content in enumerate(({"step": 5}, torch.zeros(3))):
+        path = tmp_path / f"{number}.pt"
+        torch.save(content, path)
+        with pytest.warns(CheckpointWarning, match=rf"{number}\.pt cannot be read"):
+            assert checkpoint.load(path, Single(make_cell()).identity) is None
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_checkpoint_that_cannot_be_written_costs_no_training(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = train(make_cell(), tmp_path / "undisturbed")
+
+    def full(snapshot: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.warns(CheckpointWarning, match="cannot be written"):
+        assert same(train(make_cell(), tmp_path / "full"), expected)
+    assert list((tmp_path / "full").iterdir()) == []
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_the_step_of_a_checkpoint_can_be_read_without_torch(make_cell: MakeCell, tmp_path: Path) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=15)
+    assert json.loads(path.with_suffix(".json").read_text()) == {"step": 10}
+    checkpoint.remove(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+class OwnSample(Arithmetic):
+    """Another function of the same inputs."""
+
+    def sample(self, numbers: Tensor, *constants: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        return numbers.mT, numbers.mT.sum(-1, keepdim=True)
+
+
+class Constant(TenParameter):
+    """A task without any constants of its own."""
+
+    def seed_parameters(self, rng: np.random.Generator) -> dict[str, Any]:
+        return {}
+
+    def split_parameters(self, split: str) -> dict[str, Any]:
+        return {}
+
+    def sample(self, numbers: Tensor, *constants: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        return numbers.mT, torch.ones_like(numbers[:1].mT)
+
+
+def test_a_task_with_a_sample_of_its_own_does_not_get_its_parents_program(
+    make_cell: MakeCell, make_task: MakeTask
+) -> None:
+    parent = make_task(features=8)
+    child = OwnSample(**vars(parent))
+    assert child.program() == parent.program()
+    assert ensemble.program(make_cell(task=child), EAGER) is not ensemble.program(make_cell(task=parent), EAGER)
+
+
+def test_a_task_may_have_no_constants(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
+    result = train(make_cell(task=Constant(**vars(make_task()))), tmp_path)
+    assert np.isfinite(result.columns["validation_mse"]).all()
+
+
+class Forgetful(Linear):
+    """A unit that does not say how its bias is initialised."""
+
+    def initialisers(self) -> dict[str, Any]:
+        return {"W": super().initialisers()["W"]}
+
+
+class Buffered(Linear):
+    """A unit with a buffer."""
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.register_buffer("two", torch.tensor(2.0))
+
+
+@pytest.mark.parametrize(
+    ("unit", "message"), [(Forgetful, r"missing \['layers.0.b'\]"), (Buffered, r"not as buffers: \['layers.0.two'\]")]
+)
+def test_units_whose_values_would_be_left_undefined_are_refused(
+    make_cell: MakeCell, unit: type[Linear], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        ensemble.check_network(make_cell("linear linear"), Network(unit(4, 2)))
