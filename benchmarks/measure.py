@@ -62,27 +62,34 @@ class Program:
 
 
 PLAIN = Program("plain torch loop", None, 3000, 1000)
-EAGER = Program("engine, eager", False, 200, 100)
-COMPILED = Program("engine, compiled", True, 3000, 1000)
-PROGRAMS = (PLAIN, EAGER, COMPILED)
+EAGER = Program("engine, eager", False, 400, 200)
+COMPILED = Program("engine, compiled", True, 2000, 1000)
 
 
 @dataclass(frozen=True)
 class Measurement:
     """Microseconds per seed-step with all processes at work, and their memory in MB: the peak, and what it grew by
-    between the first evaluation and the end."""
+    between the first block's first evaluation and the end (a process holds a second block's state once it has one)."""
 
     microseconds: float
     peak: float
     growth: float
 
 
-def measure(workload: Workload, program: Program, seeds: int) -> Measurement:
+def measure(workload: Workload, program: Program, seeds: int, times: int = 1) -> Measurement:
+    """The fastest of some measurements: whatever else the machine does can only slow them."""
+    return min((_measure(workload, program, seeds) for _ in range(times)), key=lambda found: found.microseconds)
+
+
+def _measure(workload: Workload, program: Program, seeds: int) -> Measurement:
     """Train `seeds` seeds for a while, from one evaluation to a later one, compilation and start not counted."""
     shares = _shares(program, seeds)
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(len(shares)), context.Queue()
-    workers = [context.Process(target=_work, args=(workload, program, share, barrier, results)) for share in shares]
+    workers = [
+        context.Process(target=_work, args=(workload, program, share, barrier, results), daemon=True)
+        for share in shares
+    ]
     for worker in workers:
         worker.start()
     found = [results.get(timeout=600) for _ in workers]
@@ -121,7 +128,7 @@ class _Clock:
     def __call__(self, step: int, solved: int = 0) -> None:
         if step == self.program.log_every:
             if not self.begin:
-                self.barrier.wait()
+                self.barrier.wait(timeout=300)
                 self.begin, self.peak = time.time(), _peak()
             self._since = time.time()
         elif step == self.program.steps:

@@ -1,5 +1,6 @@
 """How a block is computed: where, and whether as compiled graphs."""
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,4 +56,5 @@ def _compile(function: Flat, tensors: Sequence[Tensor]) -> Flat:
 
     traced: Any = make_fx(function, tracing_mode="fake")(*tensors)
     compiled: Flat = torch._inductor.compile(traced, list(tensors))
+    gc.freeze()  # the compiler leaves a million objects, through which a full collection takes a quarter of a second
     return compiled
