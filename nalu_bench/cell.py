@@ -80,10 +80,10 @@ class Cell:
             found = known[part]
         return found
 
-    def label(self, settings: Mapping[str, Any] | None = None) -> str:
-        """A short name for progress lines: `arithmetic operation=mul / nmu`, with further settings if there are any."""
-        setting = " ".join(f"{key}={value}" for key, value in {**self.task.setting(), **(settings or {})}.items())
-        return f"{self.task.name} {setting} / {self.model.name}"
+    def label(self, setting: Mapping[str, Any] | None = None) -> str:
+        """A short name for progress lines: `arithmetic operation=mul / nmu`; `setting` is the task's by default."""
+        words = self.task.setting() if setting is None else setting
+        return f"{self.task.name} {' '.join(f'{key}={value}' for key, value in words.items())} / {self.model.name}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Wanted:
 
     def label(self) -> str:
         """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""
-        return self.cell.label(self.settings)
+        return self.cell.label(self.setting())
 
 
 def _entries(config: Any) -> dict[str, Any]:

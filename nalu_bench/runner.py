@@ -92,7 +92,7 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = _Display(bar, len(todo))
         parts = groups(todo, machine.workers)
-        workers = min(machine.workers, len(parts), _affordable(parts))
+        workers = _affordable(parts, min(machine.workers, len(parts)))
         outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
         failures = []
         for group, failed in outcomes:
@@ -101,19 +101,18 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     return failures
 
 
-def _affordable(parts: Sequence[Group]) -> int:
-    """How many groups fit into memory at a time; says so where that is fewer than the workers, or none."""
+def _affordable(parts: Sequence[Group], workers: int) -> int:
+    """The workers, or as many as fit into memory, at least one; says so where they do not fit."""
     room = memory.available()
     largest = max(memory.needed([job.cell for job in group]) for group in parts)
-    if room is None or len(parts) * largest <= room:
-        return len(parts)
+    if room is None or workers * largest <= room:
+        return workers
     fitting = max(1, room // largest)
-    if fitting < min(parts[0][0].machine.workers, len(parts)) or room < largest:
-        print(
-            f"a worker needs about {largest / 2**30:.1f} GB and {room / 2**30:.1f} GB are free: "
-            f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
-            file=sys.stderr,
-        )
+    print(
+        f"a worker needs about {largest / 2**30:.1f} GB and {room / 2**30:.1f} GB are free: "
+        f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
+        file=sys.stderr,
+    )
     return fitting
 
 

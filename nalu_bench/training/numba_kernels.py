@@ -9,8 +9,9 @@ import numba
 import numpy as np
 from numba import float32, int64, uint64, void
 
-MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_2 = np.uint64(0x94D049BB133111EB)
+from nalu_bench.training import streams
+
+MIX_1, MIX_2 = np.uint64(streams.MIX_1), np.uint64(streams.MIX_2)
 TWO_TIMES_24_BITS = np.uint64(0x00FFFFFF00FFFFFF)
 SCALE = np.float32(2.0**-24)
 HALF = np.float32(0.5)

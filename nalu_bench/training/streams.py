@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 MASK = (1 << 64) - 1
+MIX_1, MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def digest64(*name: str | int) -> int:
@@ -44,8 +45,8 @@ def stream_keys(purpose: str, seeds: list[int]) -> Tensor:
 def splitmix64(start: Tensor, gamma: Tensor, position: Tensor) -> Tensor:
     """The outputs of SplitMix64 at the given positions (from 0), as int64 bit patterns."""
     z = start + (position + 1) * gamma
-    z = (z ^ _shift_right(z, 30)) * _signed(0xBF58476D1CE4E5B9)
-    z = (z ^ _shift_right(z, 27)) * _signed(0x94D049BB133111EB)
+    z = (z ^ _shift_right(z, 30)) * _signed(MIX_1)
+    z = (z ^ _shift_right(z, 27)) * _signed(MIX_2)
     return z ^ _shift_right(z, 31)
 
 

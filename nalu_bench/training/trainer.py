@@ -225,7 +225,7 @@ class _Loop:
         )
 
     def report(self) -> None:
-        """Tell the step, and the seeds asked for whose extrapolation error has been below the threshold."""
+        """Tell the step, and the seeds asked for whose error has been below the threshold in this process."""
         if self.request.threshold is not None:
             self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < self.request.threshold
         self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
