@@ -1,7 +1,11 @@
-"""Work in processes side by side: what they report is passed on, and a process that dies costs its own work alone."""
+"""Work in processes side by side: what they report is passed on, and a process that dies costs its own work alone.
+
+Workers end with their parent, however that ends.
+"""
 
 import contextlib
 import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -98,6 +102,15 @@ def _start(events: Any) -> None:
     global _events
     _events = events
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot end its workers; one that went on would write beside those of the next run."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _work(work: Callable[[Item, Tell], Result], item: Item) -> Result:
