@@ -6,7 +6,7 @@ depend on which cells it was trained beside.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,36 @@ class Request:
     threshold: float | None = None
 
 
-@dataclass
 class Log:
-    """What the evaluations of a block gave: one entry an evaluation, each (S,) float32."""
+    """What the evaluations of a block gave: one row an evaluation, each (S,) float32.
 
-    steps: list[int] = field(default_factory=list)
-    columns: dict[str, list[Tensor]] = field(default_factory=dict)
+    The rows lie in one tensor for each name, made for all evaluations to come: small tensors that are kept between
+    large ones that are not would leave the process growing by megabytes an evaluation.
+    """
+
+    def __init__(self, evaluations: int) -> None:
+        self.evaluations = evaluations
+        self.steps: list[int] = []
+        self._rows: Tensors = {}
 
     def append(self, step: int, values: Tensors) -> None:
-        self.steps.append(step)
         for name, value in values.items():
-            self.columns.setdefault(name, []).append(value.cpu())
+            if name not in self._rows:
+                self._rows[name] = torch.empty(self.evaluations, len(value))
+            self._rows[name][len(self.steps)] = value
+        self.steps.append(step)
+
+    @property
+    def columns(self) -> Tensors:
+        """By name, (E, S) of the E evaluations so far."""
+        return {name: rows[: len(self.steps)] for name, rows in self._rows.items()}
+
+    def restore(self, steps: list[int], columns: Tensors) -> None:
+        """Take over the evaluations of a checkpoint."""
+        self.steps = list(steps)
+        for name, values in columns.items():
+            self._rows[name] = torch.empty(self.evaluations, values.shape[1])
+            self._rows[name][: len(values)] = values
 
 
 @dataclass(frozen=True)
@@ -151,7 +170,7 @@ class _Loop:
         self.program: Program = program(self.cell, mode)
         self.step = 0
         self.seconds = 0.0
-        self.log = Log()
+        self.log = Log(1 + self.cell.recipe.steps // self.cell.recipe.log_every)
         self.schedule: list[tuple[Tensor, ...]] = []
         self.below = torch.zeros(WIDTH, dtype=torch.bool)
         self.state = self.program.initial_state(request.block.seeds, self.device)
@@ -244,7 +263,7 @@ class _Loop:
         return BlockResult(
             block=self.request.block,
             steps=np.array(self.log.steps, np.int64),
-            columns={name: torch.stack(column).numpy()[:, lanes] for name, column in self.log.columns.items()},
+            columns={name: column.numpy()[:, lanes] for name, column in self.log.columns.items()},
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
             weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},
@@ -262,7 +281,7 @@ class _Loop:
             "step": self.step,
             "seconds": self.seconds,
             "steps": self.log.steps,
-            "log": {name: torch.stack(column) for name, column in self.log.columns.items()},
+            "log": {name: column.clone() for name, column in self.log.columns.items()},
             "state": {key: getattr(state, key) for key in state.__dataclass_fields__},
             "selected": {key: getattr(selected, key) for key in selected.__dataclass_fields__},
         }
@@ -271,7 +290,7 @@ class _Loop:
         """Go on from a snapshot."""
         self.step = snapshot["step"]
         self.seconds = snapshot["seconds"]
-        self.log = Log(snapshot["steps"], {name: list(rows.unbind()) for name, rows in snapshot["log"].items()})
+        self.log.restore(snapshot["steps"], snapshot["log"])
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))
 

@@ -474,6 +474,17 @@ def test_a_run_killed_after_its_last_checkpoint_needs_no_more_steps(make_cell: M
     assert steps == [20]
 
 
+def test_the_log_keeps_no_tensor_of_its_own_for_an_evaluation(make_cell: MakeCell, tmp_path: Path) -> None:
+    """Small tensors kept between large ones that are freed made a process grow by megabytes an evaluation."""
+    loop = _Loop(Request(make_cell(), ALL, tmp_path / "block.pt", silent), EAGER)
+    before = loop.log.columns
+    for _ in range(4):
+        loop.evaluate()
+    for name, column in loop.log.columns.items():
+        assert column.shape == (5, WIDTH)
+        assert column.data_ptr() == before[name].data_ptr()
+
+
 @pytest.mark.usefixtures("checkpoint_always")
 def test_a_truncated_checkpoint_is_passed_over_for_the_older_one(make_cell: MakeCell, tmp_path: Path) -> None:
     cell, steps = make_cell(), []
