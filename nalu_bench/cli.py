@@ -5,13 +5,12 @@ import functools
 import os
 import signal
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nalu_bench import __version__, paths
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, plain_warnings, unknown
 
 if TYPE_CHECKING:
     from nalu_bench.config import Plan
@@ -34,7 +33,7 @@ Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with t
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 if interrupted."""
     options = _parser().parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    plain_warnings()
     try:
         return int(options.command(options))
     except UsageError as error:

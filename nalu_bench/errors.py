@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,11 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     return UsageError(f"unknown {what} '{given}'{hint} Known: {', '.join(names) or '(none)'}.")
+
+
+def plain_warnings() -> None:
+    """Show warnings of this process as one line for people, without the place in the code."""
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
 
 
 @contextlib.contextmanager

@@ -15,6 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import SpawnContext
 from typing import Any, TypeVar
 
+from nalu_bench.errors import plain_warnings
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -103,6 +105,7 @@ def _start(events: Any) -> None:
     _events = events
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    plain_warnings()
 
 
 def _end_with_parent() -> None:

@@ -56,6 +56,8 @@ Group = Sequence[Job]
 MOST_TOGETHER = 3
 """Jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
 
+GIB = 2**30
+
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""
 
@@ -72,14 +74,14 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
     return sorted(missing, key=lambda job: job.block.number)
 
 
-def groups(todo: Sequence[Job], workers: int) -> list[Group]:
-    """Jobs of the same seeds that can share their data, so that every worker has some."""
+def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list[Group]:
+    """Jobs of the same seeds that can share their data, so that every worker has some; at most `most` each."""
     from nalu_bench.training.data import sharing_key
 
     alike: dict[tuple[int, str], list[Job]] = {}
     for job in todo:
         alike.setdefault((job.block.number, sharing_key(job.cell)), []).append(job)
-    size = min(MOST_TOGETHER, math.ceil(len(todo) / workers))
+    size = min(most, math.ceil(len(todo) / workers))
     return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
 
 
@@ -87,12 +89,11 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed."""
     if not todo:
         return []
+    parts, workers = _affordable(todo, machine.workers)
     total = sum(job.cell.recipe.steps for job in todo)
     pause = 0.1 if sys.stderr.isatty() else 30  # a log file wants few lines
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = _Display(bar, len(todo))
-        parts = groups(todo, machine.workers)
-        workers = _affordable(parts, min(machine.workers, len(parts)))
         outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
         failures = []
         for group, failed in outcomes:
@@ -101,19 +102,32 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     return failures
 
 
-def _affordable(parts: Sequence[Group], workers: int) -> int:
-    """The workers, or as many as fit into memory, at least one; says so where they do not fit."""
+def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
+    """Groups, and how many of them at a time, that fit into memory; says so where they are fewer than the workers.
+
+    Raises:
+        UsageError where not even one cell fits.
+    """
     room = memory.available()
-    largest = max(memory.needed([job.cell for job in group]) for group in parts)
-    if room is None or workers * largest <= room:
-        return workers
-    fitting = max(1, room // largest)
-    print(
-        f"a worker needs about {largest / 2**30:.1f} GB and {room / 2**30:.1f} GB are free: "
-        f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
-        file=sys.stderr,
+    for most in range(MOST_TOGETHER, 0, -1):
+        parts = groups(todo, workers, most)
+        wanted = min(workers, len(parts))
+        largest = max(memory.needed([job.cell for job in group]) for group in parts)
+        if room is None or wanted * largest <= room:
+            return parts, wanted
+        if largest <= room:
+            fitting = room // largest
+            print(
+                f"a worker needs about {largest / GIB:.1f} GB and {room / GIB:.1f} GB are free: "
+                f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
+                file=sys.stderr,
+            )
+            return parts, fitting
+    assert room is not None
+    raise UsageError(
+        f"a block of {todo[0].name} needs about {largest / GIB:.1f} GB of memory, and {room / GIB:.1f} GB are free; "
+        "lower recipe.batch_size, recipe.evaluation_size or the number of the task's inputs."
     )
-    return fitting
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:

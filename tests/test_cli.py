@@ -157,7 +157,10 @@ def test_an_interrupted_run_ends_at_once_and_leaves_nothing_half_written(
 ) -> None:
     arguments = ["task=ten_parameter", "model=nmu", "seeds=50", "recipe.steps=20000", "recipe.log_every=10"]
     command = [sys.executable, "-m", "nalu_bench", "run", *arguments, "compile=false", f"device.workers={workers}"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test in the background inherits deafness
+    )  # fmt: skip
     assert process.stderr is not None
     while b"step/s, solved" not in process.stderr.readline(200):
         pass

@@ -7,6 +7,7 @@ import pytest
 
 from nalu_bench import memory, runner
 from nalu_bench.cell import Cell, Wanted
+from nalu_bench.errors import UsageError
 from nalu_bench.runner import Machine
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
@@ -30,7 +31,7 @@ def test_this_system_tells_what_is_free() -> None:
     assert room is None or room > 2**20
 
 
-@pytest.mark.parametrize(("room", "workers"), [(None, 2), (10**12, 2), (2**30, 1), (1, 1)])
+@pytest.mark.parametrize(("room", "workers"), [(None, 2), (10**12, 2), (2**30, 1)])
 def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     room: int | None, workers: int,
@@ -43,3 +44,19 @@ def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     runner.run(runner.jobs(wanted, store, TWO_WORKERS), TWO_WORKERS, quiet=True)
     assert (started or [1]) == [workers]
     assert ("training 1 group of cells at a time" in capsys.readouterr().err) == (workers == 1)
+
+
+def test_a_group_that_does_not_fit_is_split_and_a_cell_that_does_not_fit_is_refused(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [make_cell(layers, evaluation_size=1_000_000) for layers in ("nau nau", "nac nac", "nau nmu")]
+    todo = runner.jobs([Wanted(cell, (0,)) for cell in cells], Store(tmp_path / "runs"), TWO_WORKERS)
+    alone = memory.needed([cells[0]])
+    monkeypatch.setattr(memory, "available", lambda: alone + 1)
+    parts, workers = runner._affordable(todo, 1)
+    assert ([len(part) for part in parts], workers) == ([1, 1, 1], 1)
+    monkeypatch.setattr(memory, "available", lambda: alone - 1)
+    with pytest.raises(
+        UsageError, match=r"a block of ten_parameter .* needs about .* GB of memory, and .* GB are free"
+    ):
+        runner.run(todo, TWO_WORKERS, quiet=True)

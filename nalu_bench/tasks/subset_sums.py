@@ -136,7 +136,7 @@ def _simulated_threshold(
     operation: str, inputs: int, subsets: tuple[tuple[int, int], ...], intervals: tuple[Interval, ...], samples: int
 ) -> float:
     rng = np.random.default_rng(0)
-    chunk = 20_000
+    chunk = max(1, min(20_000, 2_000_000 // inputs))  # 16 MB, whatever the number of inputs
     total = 0.0
     for done in range(0, samples, chunk):
         x = _inputs(rng, (min(chunk, samples - done), inputs), intervals)

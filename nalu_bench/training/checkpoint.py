@@ -40,27 +40,35 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
     """The newest readable snapshot whose `identity` is the given one, or None.
 
     A truncated file, one that is no checkpoint and one of another identity (another torch, mode or set of seeds) are
-    passed over with a warning that says why.
+    passed over with a warning that says why, and from where training goes on. What cannot be read is deleted, or the
+    next `save` would keep it in the place of the older one.
     """
+    passed: list[str] = []
+    snapshot = None
     for candidate in (path, _older(path)):
         if not candidate.exists():
             continue
         try:
-            snapshot: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
-            if not isinstance(snapshot, dict):
+            read: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
+            if not isinstance(read, dict):
                 raise TypeError("not a checkpoint")
-            found: dict[str, Any] = snapshot["identity"]
+            found: dict[str, Any] = read["identity"]
+        except OSError as error:
+            passed.append(f"checkpoint {candidate} cannot be read ({error})")
         except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
-            warnings.warn(f"checkpoint {candidate} cannot be read ({error}).", CheckpointWarning, stacklevel=2)
-            continue
-        if found == identity:
-            return snapshot
-        warnings.warn(
-            f"checkpoint {candidate} is of another run, of {_differences(found, identity)}; it is not used.",
-            CheckpointWarning,
-            stacklevel=2,
-        )
-    return None
+            passed.append(f"checkpoint {candidate} cannot be read ({str(error).partition('. ')[0]}) and is deleted")
+            candidate.unlink(missing_ok=True)
+        else:
+            if found == identity:
+                snapshot = read
+                break
+            passed.append(
+                f"checkpoint {candidate} is of another run, of {_differences(found, identity)}; it is not used"
+            )
+    if passed:
+        goes_on = f"goes on from step {snapshot['step']:,}" if snapshot else "starts at step 0"
+        warnings.warn(f"{'; '.join(passed)}; training {goes_on}.", CheckpointWarning, stacklevel=2)
+    return snapshot
 
 
 def remove(path: Path) -> None:

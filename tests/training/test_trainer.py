@@ -320,7 +320,7 @@ def test_the_bits_of_a_seed_do_not_depend_on_its_neighbours(
 @pytest.fixture
 def compiled_cell(make_cell: MakeCell, make_task: MakeTask) -> Cell:
     """One cell for all compiled tests: its program is compiled once for the process."""
-    return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=20)
+    return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=10)
 
 
 @compiled
@@ -491,10 +491,24 @@ def test_a_truncated_checkpoint_is_passed_over_for_the_older_one(make_cell: Make
     expected = train(cell, tmp_path / "uninterrupted")
     path = interrupted(cell, tmp_path, stop=15)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.warns(CheckpointWarning, match=r"block\.pt cannot be read"):
+    with pytest.warns(CheckpointWarning, match=r"block\.pt cannot be read .*; training goes on from step 5\."):
         resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
     assert steps[0] == 5
     assert same(resumed, expected)
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_damaged_checkpoint_does_not_take_the_place_of_the_older_one(make_cell: MakeCell, tmp_path: Path) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=15)
+    path.write_bytes(b"damaged")
+    identity = Single(make_cell()).identity
+    with pytest.warns(CheckpointWarning):
+        good = checkpoint.load(path, identity)
+    assert good is not None
+    checkpoint.save(path, good)
+    path.write_bytes(b"damaged again")
+    with pytest.warns(CheckpointWarning):
+        assert checkpoint.load(path, identity) is not None
 
 
 @pytest.mark.usefixtures("checkpoint_always")
@@ -506,7 +520,9 @@ def test_without_a_readable_checkpoint_training_starts_again(make_cell: MakeCell
         damaged.write_bytes(b"")
     with pytest.warns(CheckpointWarning) as warned:
         resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
-    assert len(warned) == 2
+    (warning,) = warned
+    assert str(warning.message).count("cannot be read") == 2
+    assert str(warning.message).endswith("training starts at step 0.")
     assert steps[0] == 0
     assert same(resumed, expected)
 
