@@ -43,6 +43,14 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Predictions:
+    """What the networks of S seeds make of B inputs: targets (B, O) and predictions (S, B, O)."""
+
+    targets: np.ndarray
+    predicted: np.ndarray
+
+
+@dataclass(frozen=True)
 class BlockResult:
     """The runs of the seeds of a block that were asked for. S of them, E evaluations.
 
@@ -53,6 +61,7 @@ class BlockResult:
         selected_step: (S,) the step selected, -1 where no validation error was finite.
         diverged_at: (S,) the first step whose loss was not finite, or -1.
         weights: name -> effective matrices (S, O, I) at the selected step.
+        predictions: those of the selected networks at the task's probes, or None.
         seconds: time it took, divided among the blocks that were trained side by side.
     """
 
@@ -62,6 +71,7 @@ class BlockResult:
     selected_step: np.ndarray
     diverged_at: np.ndarray
     weights: dict[str, np.ndarray]
+    predictions: Predictions | None
     seconds: float
 
 

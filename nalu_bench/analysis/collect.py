@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.summary import Summary
+from nalu_bench.analysis.summary import Measured, Summary
 from nalu_bench.cell import Wanted
 from nalu_bench.errors import damage_named
 from nalu_bench.store.reader import Store
@@ -19,25 +19,22 @@ REMEDY = "restore this folder, or delete it to have it made again"
 
 RUNS = ["cell", "seed", "status"]
 CURVES = ["cell", "seed", "step"]
-"""The columns of `runs` and `curves` that are always there."""
+PREDICTIONS = ["cell", "seed", "probe", "output"]
+"""The columns of `runs`, `curves` and `predictions` that are always there."""
 
 POINTS = 500
 """Evaluations of one run that are kept in `results/`."""
 
 
 @dataclass(frozen=True)
-class Collection:
+class Collection(Measured):
     """The files of `results/` that hold what was measured.
 
     Attributes:
-        runs: one row a run (or a skipped cell).
-        curves: one row a run and evaluation, thinned.
         manifest: experiment, budget, cells, criteria, parts.
     """
 
-    runs: pd.DataFrame
-    curves: pd.DataFrame
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> "Collection | None":
@@ -50,7 +47,11 @@ class Collection:
             runs = pd.read_csv(folder / "runs.csv", dtype=text).fillna(dict.fromkeys(text, ""))
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
-            return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), manifest)
+            probed = (folder / "predictions.parquet").exists()
+            predictions = (
+                pd.read_parquet(folder / "predictions.parquet") if probed else pd.DataFrame(columns=PREDICTIONS)
+            )
+            return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), predictions, manifest)
 
     def runs_text(self) -> str:
         """`runs` as CSV; reading and writing it again gives the same text."""
@@ -81,6 +82,7 @@ def collect(
     """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
     runs = _concat([_runs(summary, want, store) for want in wanted], RUNS)
     curves = _concat([_curves(want, store) for want in wanted], CURVES)
+    predictions = _concat([_predictions(want, store) for want in wanted], PREDICTIONS)
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
@@ -94,7 +96,7 @@ def collect(
         for want in wanted
     }  # fmt: skip
     for before in earlier:
-        runs, curves = _with_earlier(runs, curves, before, wanted)
+        runs, curves, predictions = _with_earlier(Measured(runs, curves, predictions), before, wanted)
         parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     experiment = summary.experiment
     manifest = {
@@ -106,7 +108,7 @@ def collect(
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }
-    return Collection(_typed(runs), curves, manifest)
+    return Collection(_typed(runs), curves, predictions, manifest)
 
 
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -158,12 +160,20 @@ def _curves(want: Wanted, store: Store) -> pd.DataFrame:
     return thinned
 
 
+def _predictions(want: Wanted, store: Store) -> pd.DataFrame:
+    """The predictions of one cell at its task's probes."""
+    predictions = store.predictions(want.cell)
+    predictions = predictions[predictions["seed"].isin(want.seeds)].reset_index(drop=True)
+    predictions.insert(0, "cell", want.cell.digest)
+    return predictions
+
+
 def _with_earlier(
-    runs: pd.DataFrame, curves: pd.DataFrame, before: Collection, wanted: Sequence[Wanted]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    now: Measured, before: Measured, wanted: Sequence[Wanted]
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
-    have = set(zip(runs.get("cell", []), runs.get("seed", []), strict=True))
+    have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
     asked_of = {want.cell.digest: len(want.seeds) for want in wanted}
     order = {want.cell.digest: position for position, want in enumerate(wanted)}
 
@@ -176,5 +186,9 @@ def _with_earlier(
         union = union.assign(_order=union["cell"].map(order)).sort_values(["_order", *by], ignore_index=True)
         return union.drop(columns="_order")
 
-    runs = together(runs, before.runs, ["seed"])
-    return runs.assign(asked=runs["cell"].map(asked_of)), together(curves, before.curves, ["seed", "step"])
+    runs = together(now.runs, before.runs, ["seed"])
+    return (
+        runs.assign(asked=runs["cell"].map(asked_of)),
+        together(now.curves, before.curves, ["seed", "step"]),
+        together(now.predictions, before.predictions, ["seed", "probe", "output"]),
+    )

@@ -309,6 +309,31 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
     return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
 
 
+def compare_claim(low: float, high: float, threshold: float, words: str, above: bool = True) -> Comparison:
+    """A claim in words, which holds for a number above (or below) a threshold of ours.
+
+        agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
+
+    Args:
+        low, high: the 95 % interval of our number, or twice the number if it has none.
+        threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side; a
+            number at the threshold lies on it.
+
+    Returns: the comparison, without a p-value. Raises: nothing.
+
+    >>> str(compare_claim(0.4, 0.9, 0.5, "a share of at least one half").verdict)
+    'inconclusive'
+    """
+    if (low >= threshold) if above else (high <= threshold):
+        verdict = Verdict.AGREES
+    elif (high < threshold) if above else (low > threshold):
+        verdict = Verdict.DIFFERS
+    else:
+        verdict = Verdict.INCONCLUSIVE  # limits that are nan, too
+    nothing = math.nan
+    return Comparison(verdict, nothing, nothing, nothing, nothing, f"a claim in words, our threshold: {words}")
+
+
 def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:
     steps = np.asarray(samples, dtype=np.float64)
     if not np.all((steps > 0) & np.isfinite(steps)):

@@ -115,8 +115,12 @@ def _committed_budget(folder: Path) -> str:
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
-    curves, text = collection.curves, json.dumps(collection.manifest, indent=1)
+    curves, predictions, text = collection.curves, collection.predictions, json.dumps(collection.manifest, indent=1)
     write_atomically(folder / "curves.parquet", lambda path: curves.to_parquet(path, index=False, compression="zstd"))
+    if len(predictions):
+        write_atomically(
+            folder / "predictions.parquet", lambda path: predictions.to_parquet(path, index=False, compression="zstd")
+        )
     _write_text(folder / "runs.csv", collection.runs_text())
     _write_text(folder / "manifest.json", text + "\n")
 
@@ -126,13 +130,13 @@ def _render(summary: Summary, folder: Path) -> None:
     measured = Collection.read(folder)
     assert measured is not None
     skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-    runs = measured.runs[measured.runs["status"] != Status.SKIPPED]
-    table = compared(_judged(summary.rows(runs), measured), summary.published)
+    trained = replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
+    table = compared(_judged(summary.rows(trained), measured), summary.published)
     write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
     tables = summary.tables(table)
-    _write_text(folder / "table.md", _markdown(summary.experiment, measured, table, tables, skipped))
+    _write_text(folder / "table.md", _markdown(summary, measured, table, tables, skipped))
     _write_text(folder / "table.tex", _latex(summary.experiment, measured, tables))
-    figure, drawn = summary.figure(runs, measured.curves, table)
+    figure, drawn = summary.figure(trained, table)
     write_atomically(folder / "figure.csv", lambda path: _write_csv(drawn, path))
     _write_figure(folder, figure)
 
@@ -176,13 +180,14 @@ def _provenance(experiment: Experiment, measured: Collection) -> str:
 
 
 def _markdown(
-    experiment: Experiment, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
+    summary: Summary, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
 ) -> str:
+    experiment = summary.experiment
     counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
     notes += [f"* {metrics}: not comparable, {reason}." for reason, metrics in _reasons(table).items()]
-    notes += _remarks(table)
+    notes += [] if summary.shows_notes else _remarks(table)
     return "\n".join(
         [
             f"<!-- made by: nalu-bench report {experiment.name} budget={measured.manifest['budget']['name']} -->",

@@ -15,6 +15,10 @@ LABELS = {
     "relu6": "ReLU6",
 }  # fmt: skip
 
+ACTIVATION_LABELS = {
+    "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
+}  # fmt: skip
+
 OPERATION_LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
 
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -37,6 +41,18 @@ def drawing(model: str) -> dict[str, Any]:
     """Colour, marker and line style of a model, always the same."""
     number = _NUMBERS.get(model, sum(model.encode())) % len(_PALETTE)
     return {"color": _PALETTE[number], "marker": _MARKERS[number], "linestyle": _LINES[number]}
+
+
+def activation_label(activation: str) -> str:
+    """The usual name of an activation."""
+    return ACTIVATION_LABELS.get(activation, activation.capitalize())
+
+
+def gradient(share: float) -> Any:
+    """A colour for each of many ordered lines, 0 <= share < 1: dark to light, not too light for paper."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"](0.9 * share)
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> "tuple[Figure, Any]":

@@ -3,8 +3,8 @@
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
@@ -47,14 +47,30 @@ class Row:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was measured, and all that a report is made of.
+
+    Attributes:
+        runs: one row a run.
+        curves: one row a run and evaluation, thinned.
+        predictions: one row a run, probe and output; empty where the task has no probes.
+    """
+
+    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    curves: pd.DataFrame = field(default_factory=pd.DataFrame)
+    predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
 class Summary:
-    """A kind of report. Everything is a function of the runs, the curves and the printed numbers.
+    """A kind of report. Everything is a function of what was measured and of the printed numbers.
 
     Args:
         experiment: whose `report` block holds the settings.
 
     Attributes:
         required, optional: the settings of the `report` block.
+        shows_notes: whether the tables show the notes of the verdicts, which are else listed below them.
 
     Raises:
         UsageError for a setting that is missing or unknown.
@@ -62,6 +78,7 @@ class Summary:
 
     required: frozenset[str] = frozenset({"kind"})
     optional: frozenset[str] = frozenset()
+    shows_notes: ClassVar[bool] = False
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -85,7 +102,7 @@ class Summary:
         """What the facts of a cell were judged by, for the manifest."""
         return {}
 
-    def rows(self, runs: pd.DataFrame) -> list[Row]:
+    def rows(self, measured: Measured) -> list[Row]:
         """Our numbers."""
         raise NotImplementedError
 
@@ -93,7 +110,7 @@ class Summary:
         """The layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
         raise NotImplementedError
 
-    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """A picture of the result, and the numbers drawn in it."""
         raise NotImplementedError
 

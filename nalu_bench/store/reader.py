@@ -71,15 +71,20 @@ class Store:
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed, sorted, with the facts of its part."""
-        return self._frame(cell, schema.RUNS, self._part_facts, ["seed"])
+        return self._frame(self.parts(cell), schema.RUNS, self._part_facts, ["seed"])
 
     def curves(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed and evaluation."""
-        return self._frame(cell, schema.CURVES, None, ["seed", "step"])
+        return self._frame(self.parts(cell), schema.CURVES, None, ["seed", "step"])
 
     def weights(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed and effective matrix."""
-        return self._frame(cell, schema.WEIGHTS, None, ["seed", "name"])
+        return self._frame(self.parts(cell), schema.WEIGHTS, None, ["seed", "name"])
+
+    def predictions(self, cell: Cell) -> "pd.DataFrame":
+        """One row a stored seed, probe and output; empty where the task has no probes."""
+        parts = [part for part in self.parts(cell) if (part / schema.PREDICTIONS).exists()]
+        return self._frame(parts, schema.PREDICTIONS, None, ["seed", "probe", "output"])
 
     def manifests(self, cell: Cell) -> list[dict[str, Any]]:
         """The manifests of the finished parts."""
@@ -94,11 +99,11 @@ class Store:
         manifest = self._manifest(part)
         return {"part": part.name, "device": manifest["device"], "mode": manifest["mode"], "commit": manifest["commit"]}
 
-    def _frame(self, cell: Cell, file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
+    def _frame(self, parts: list[Path], file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
         import pandas as pd
 
         frames = []
-        for part in self.parts(cell):
+        for part in parts:
             with damage_named(part, REMEDY):
                 frames.append(pd.read_parquet(part / file).assign(**(facts(part) if facts else {})))
         if not frames:

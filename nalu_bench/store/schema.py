@@ -6,6 +6,7 @@
         runs.parquet           one row a seed
         curves.parquet         one row a seed and evaluation
         weights.parquet        effective matrices at the selected step
+        predictions.parquet    one row a seed and output at each of the task's probes, where it has any
         manifest.json          device, versions, commit, time
     failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
     checkpoints/<block>.pt     a block in the middle of its training
@@ -18,6 +19,7 @@ CELL = "cell.json"
 RUNS = "runs.parquet"
 CURVES = "curves.parquet"
 WEIGHTS = "weights.parquet"
+PREDICTIONS = "predictions.parquet"
 MANIFEST = "manifest.json"
 
 

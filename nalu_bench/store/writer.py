@@ -9,7 +9,7 @@ import pandas as pd
 
 from nalu_bench.cell import Cell
 from nalu_bench.files import write_atomically, write_folder_once
-from nalu_bench.seeds import BlockResult
+from nalu_bench.seeds import BlockResult, Predictions
 from nalu_bench.store import schema
 from nalu_bench.store.provenance import provenance
 from nalu_bench.store.schema import Status
@@ -33,6 +33,8 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
         curve_rows(result).to_parquet(part / schema.CURVES, index=False, compression="zstd")
         weight_rows(result).to_parquet(part / schema.WEIGHTS, index=False)
+        if result.predictions is not None:
+            prediction_rows(result, result.predictions).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
@@ -79,6 +81,21 @@ def weight_rows(result: BlockResult) -> pd.DataFrame:
             for name, matrices in result.weights.items()
             for seed, W in zip(result.block.wanted, matrices, strict=True)
         ]
+    )
+
+
+def prediction_rows(result: BlockResult, predictions: Predictions) -> pd.DataFrame:
+    """One row a seed asked for, probe and output; the prediction is nan where no step could be selected."""
+    kept = np.where((result.selected_step >= 0)[:, None, None], predictions.predicted, np.nan)
+    seeds, probes, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
+    return pd.DataFrame(
+        {
+            "seed": np.array(result.block.wanted, np.int32)[seeds],
+            "probe": probes,
+            "output": outputs,
+            "target": predictions.targets[probes, outputs],
+            "prediction": kept.reshape(-1).astype(np.float32),
+        }
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.tasks.ranges import Interval, as_intervals, halves, intervals_text
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 CRITERIA = ("authors", "task")
 EPSILON = 1e-5
 """The error of every weight in the epsilon-perfect solution, Madsen & Johansen 2020, section 4.1."""
-
-Interval = tuple[float, float]
 
 
 @dataclass
@@ -89,11 +88,7 @@ class SubsetSums(Task):
 
     def intervals(self, split: str) -> np.ndarray:
         key = "extrapolation" if split == "extrapolation" else "interpolation"
-        intervals = as_intervals(key, getattr(self, key))
-        if len(intervals) == 1:
-            (low, high), middle = intervals[0], sum(intervals[0]) / 2
-            intervals = [(low, middle), (middle, high)]
-        return np.array(intervals, np.float32)
+        return halves(as_intervals(key, getattr(self, key)))
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The operation's index."""
@@ -160,29 +155,3 @@ def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:
     for number, candidate in enumerate(candidates[1:], start=1):
         chosen = candidate.where(index == number, chosen)
     return chosen
-
-
-def as_intervals(key: str, value: Any) -> list[Interval]:
-    """One or two intervals from [low, high] or [[low, high], [low, high]]; raises UsageError for anything else."""
-    rows = value if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple) else [value]
-    try:
-        if not all(isinstance(row, list | tuple) for row in rows):
-            raise TypeError
-        intervals = [(float(low), float(high)) for low, high in rows]
-    except (TypeError, ValueError):
-        raise UsageError(f"{key} must be [low,high] or [[low,high],[low,high]], got {value}.") from None
-    if len(intervals) > 2:
-        raise UsageError(f"{key} may have one or two intervals, got {len(intervals)}.")
-    for low, high in intervals:
-        if not (np.isfinite([low, high]).all() and low < high):
-            raise UsageError(f"{key} must have low < high in every interval, got [{low:g},{high:g}].")
-    return intervals
-
-
-def intervals_text(intervals: Sequence[Interval]) -> str:
-    """[1,2] or [-6,-2]∪[2,6].
-
-    >>> intervals_text([(-6.0, -2.0), (2.0, 6.0)])
-    '[-6,-2]∪[2,6]'
-    """
-    return "∪".join(f"[{low:g},{high:g}]" for low, high in intervals)

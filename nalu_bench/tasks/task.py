@@ -83,6 +83,13 @@ class Task:
         """
         raise NotImplementedError
 
+    def probes(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Inputs (B, input_size) and targets (B, output_size), equal for all seeds; None for none.
+
+        What the selected network predicts for these inputs is kept with its run, beside the targets.
+        """
+        return None
+
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
         """The extrapolation error under which a run counts as solved, or None where the task has no criterion."""
         return None

@@ -60,6 +60,7 @@ class Data:
         seeds: the task's `seed_parameters`, stacked.
         constants: the values of these and of its `split_parameters` in training, each sorted by name.
         evaluated: the examples of every evaluated split.
+        probes: inputs (B, N) whose predictions are kept, and their targets (B, O); or None.
     """
 
     def __init__(self, cell: Cell, seeds: list[int], device: torch.device) -> None:
@@ -70,6 +71,8 @@ class Data:
         train = self._to_device(cell.task.split_parameters("train"))
         self.constants = [part[name] for part in (self.seeds, train) for name in sorted(part)]
         self.evaluated = {split: self._examples(split) for split in cell.task.evaluated}
+        probes = cell.task.probes()
+        self.probes = None if probes is None else (torch.from_numpy(probes[0]).to(device), probes[1])
 
     def _examples(self, split: str) -> Examples:
         """The examples of a split; their numbers are the same for every seed."""

@@ -4,7 +4,7 @@ Letters: S seeds of a block, B examples, I inputs, O outputs. Losses are never s
 differentiated on their own, so every seed trains as if alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
+from torch.nn import functional
 
 from nalu_bench.cell import Cell, canonical, plain
 from nalu_bench.errors import UsageError
@@ -58,16 +59,23 @@ class State:
         return cls(parameters, means, squares, *tensors[3 * count :])
 
 
-class Objective(nn.Module):
-    """MSE + Σ_k λ_k R_k of one network on one batch."""
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "mse": lambda y, t: (y - t).square().mean(),
+    "smooth_l1": functional.smooth_l1_loss,
+}
 
-    def __init__(self, network: Network) -> None:
+
+class Objective(nn.Module):
+    """loss + Σ_k λ_k R_k of one network on one batch."""
+
+    def __init__(self, network: Network, loss: str) -> None:
         super().__init__()
         self.network = network
+        self.loss = LOSSES[loss]
 
     def forward(self, x: Tensor, t: Tensor, factors: Tensors) -> Tensor:
         y, penalties = self.network.predict(x)
-        loss = (y - t).square().mean()
+        loss = self.loss(y, t)
         for name, value in penalties.items():
             loss = loss + factors[name] * value
         return loss
@@ -93,8 +101,8 @@ class Method(nn.Module):
         self.network = network
         self.method = method
 
-    def forward(self) -> Any:
-        return getattr(self.network, self.method)()
+    def forward(self, *inputs: Tensor) -> Any:
+        return getattr(self.network, self.method)(*inputs)
 
 
 class Program:
@@ -107,11 +115,12 @@ class Program:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
         self.network = cell.model.build(cell.task)
-        self.objective = Objective(self.network)
+        self.objective = Objective(self.network, cell.recipe.loss)
         self.errors = Errors(self.network)
         self.projection = Method(self.network, "project_")
         self.sparsity = Method(self.network, "sparsity_error")
         self.matrices = Method(self.network, "weights")
+        self.outputs = Method(self.network, "forward")
         self.names = [f"network.{name}" for name in self.network.initialisers()]
         self.penalties = sorted(cell.model.penalties)
         self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
@@ -210,6 +219,12 @@ class Program:
         """(S,), see `Network.sparsity_error`."""
         error: Tensor = vmap(lambda p: functional_call(self.sparsity, p, ()))(parameters)
         return error
+
+    @torch.no_grad()
+    def predictions(self, parameters: Tensors, x: Tensor) -> Tensor:
+        """What the network of every seed makes of the same inputs (B, I): (S, B, O)."""
+        outputs: Tensor = vmap(lambda p: functional_call(self.outputs, p, (x,)))(parameters)
+        return outputs
 
     @torch.no_grad()
     def weights(self, parameters: Tensors) -> Tensors:

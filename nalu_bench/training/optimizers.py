@@ -35,7 +35,14 @@ def rmsprop(
     return step_size * gradient / (square.sqrt() + recipe.epsilon), (moments[0], square)
 
 
-UPDATES: dict[str, Update] = {"adam": adam, "rmsprop": rmsprop}
+def sgd(
+    recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
+) -> tuple[Tensor, Moments]:
+    """Δ = α g (Robbins & Monro 1951)."""
+    return step_size * gradient, moments
+
+
+UPDATES: dict[str, Update] = {"adam": adam, "rmsprop": rmsprop, "sgd": sgd}
 
 
 def corrections(recipe: Recipe, steps: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,11 +1,12 @@
 """How a model is trained: the fields are the keys of `conf/recipe/*.yaml`. Does not import torch."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nalu_bench.errors import UsageError, unknown
 
-OPTIMIZERS = ("adam", "rmsprop")
+OPTIMIZERS = ("adam", "rmsprop", "sgd")
+LOSSES = ("mse", "smooth_l1")
 SELECTIONS = ("best_validation", "last")
 
 
@@ -15,11 +16,12 @@ class Recipe:
 
     Attributes:
         name: the name of the configuration (the YAML file's).
-        optimizer: adam (Kingma & Ba 2015, Algorithm 1) or rmsprop (Tieleman & Hinton 2012), as torch defines them.
+        optimizer: adam (Kingma & Ba 2015, Algorithm 1), rmsprop (Tieleman & Hinton 2012) or sgd without momentum, as
+            torch defines them.
         learning_rate: step size.
         beta1: decay of the mean of gradients; adam only.
-        beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop).
-        epsilon: added to the root of that mean.
+        beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop); not used by sgd.
+        epsilon: added to the root of that mean; not used by sgd.
         batch_size: fresh examples a step.
         evaluation_size: examples of every evaluated split, drawn once and shared by all seeds.
         steps: optimiser steps; 0 evaluates the untrained model.
@@ -28,6 +30,7 @@ class Recipe:
             published protocol's, or nothing is ever penalised.
         selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
             last (the last evaluation).
+        loss: mse, or smooth_l1, which is d²/2 for errors |d| below 1 and |d| - 1/2 above (Girshick 2015, eq. 3).
     """
 
     name: str
@@ -42,6 +45,7 @@ class Recipe:
     log_every: int
     ramp_scale: float
     selection: str
+    loss: str = field(default="mse", metadata={"before": "mse"})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
@@ -49,6 +53,8 @@ class Recipe:
             raise unknown("optimizer", self.optimizer, OPTIMIZERS)
         if self.selection not in SELECTIONS:
             raise unknown("selection", self.selection, SELECTIONS)
+        if self.loss not in LOSSES:
+            raise unknown("loss", self.loss, LOSSES)
         for key in ("learning_rate", "epsilon", "batch_size", "evaluation_size", "log_every", "ramp_scale"):
             if not 0 < getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be above 0 and finite, got {getattr(self, key)}.")

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.cell import Cell
-from nalu_bench.seeds import WIDTH, Block, BlockResult, ranges_text
+from nalu_bench.seeds import WIDTH, Block, BlockResult, Predictions, ranges_text
 from nalu_bench.training import checkpoint
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
@@ -260,6 +260,11 @@ class _Loop:
         """The runs of the seeds that were asked for."""
         lanes = self.request.block.lanes
         weights = self.program.weights(self.selected.parameters)
+        predictions = None
+        if self.data.probes:
+            inputs, targets = self.data.probes
+            predicted = self.program.predictions(self.selected.parameters, inputs).cpu().numpy()[lanes]
+            predictions = Predictions(targets, predicted)
         return BlockResult(
             block=self.request.block,
             steps=np.array(self.log.steps, np.int64),
@@ -267,6 +272,7 @@ class _Loop:
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
             weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},
+            predictions=predictions,
             seconds=self.seconds,
         )
 

@@ -10,7 +10,7 @@ import pytest
 
 from nalu_bench import config, experiment
 from nalu_bench.analysis.summaries.surface import Surface
-from nalu_bench.analysis.summary import compared
+from nalu_bench.analysis.summary import Measured, compared
 from nalu_bench.cli import main
 
 FIGURE2 = experiment.load("madsen2020/figure2")
@@ -18,11 +18,11 @@ FIGURE2 = experiment.load("madsen2020/figure2")
 
 def ours() -> pd.DataFrame:
     surface = Surface(FIGURE2)
-    return compared(surface.rows(pd.DataFrame()), surface.published).set_index(["model", "setting", "metric"])
+    return compared(surface.rows(Measured()), surface.published).set_index(["model", "setting", "metric"])
 
 
 def test_the_losses_are_those_of_the_formulas() -> None:
-    _, drawn = Surface(FIGURE2).figure(pd.DataFrame(), pd.DataFrame(), pd.DataFrame())
+    _, drawn = Surface(FIGURE2).figure(Measured(), pd.DataFrame())
     losses = drawn.set_index(["w1", "w2"])
     for (w1, w2), found in losses.sample(50, random_state=0).iterrows():
         a, b = 2.2 * w1, 6.0 * w1
@@ -76,12 +76,12 @@ def test_claims_in_words_are_tested_and_the_threshold_is_called_ours() -> None:
 def test_a_claim_that_does_not_hold_differs() -> None:
     wrong = replace(FIGURE2, report=FIGURE2.report | {"target": 10.0})
     surface = Surface(wrong)
-    judged = compared(surface.rows(pd.DataFrame()), surface.published).set_index("printed")["verdict"]
+    judged = compared(surface.rows(Measured()), surface.published).set_index("printed")["verdict"]
     assert judged["the solution"] == "differs"
 
 
 def test_the_picture_has_the_weights_as_axes() -> None:
-    figure, _ = Surface(FIGURE2).figure(pd.DataFrame(), pd.DataFrame(), pd.DataFrame())
+    figure, _ = Surface(FIGURE2).figure(Measured(), pd.DataFrame())
     panels = [axis for axis in figure.axes if axis.get_xlabel() == "$w_1$"]
     assert len(panels) == 8
     assert [axis.get_title() for axis in panels if axis.name == "3d"] == [

@@ -12,7 +12,7 @@ import pytest
 from nalu_bench import config, experiment
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.summaries.sweep import Sweep
-from nalu_bench.analysis.summary import compared
+from nalu_bench.analysis.summary import Measured, compared
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
 from nalu_bench.store.reader import Store
@@ -43,7 +43,7 @@ def runs(seeds: int = 40, steps: int = 5_000_000) -> pd.DataFrame:
 
 def table(frame: pd.DataFrame) -> pd.DataFrame:
     sweep = Sweep(FIGURE3A)
-    return compared(sweep.rows(frame), sweep.published)
+    return compared(sweep.rows(Measured(frame)), sweep.published)
 
 
 def test_cells_of_other_hidden_sizes_have_other_settings() -> None:
@@ -93,7 +93,7 @@ def test_a_table_has_one_row_a_size_and_a_figure_one_point_a_number() -> None:
     ]
     assert tables[1].header == ["Hidden size", "NMU", "NAC•"]
     assert [row[0] for row in tables[0].rows] == [str(size) for size in SIZES]
-    figure, drawn = sweep.figure(frame, pd.DataFrame(), rows)
+    figure, drawn = sweep.figure(Measured(frame), rows)
     labels = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
     assert labels == [("Hidden size", name) for name in ("Success rate", "Solved at [million steps]", "Sparsity error")]
     counts = drawn.groupby(["series", "model", "metric"]).size().to_dict()

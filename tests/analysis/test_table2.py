@@ -10,7 +10,7 @@ import pytest
 
 from nalu_bench import config, experiment
 from nalu_bench.analysis.summaries.success import Success
-from nalu_bench.analysis.summary import compared
+from nalu_bench.analysis.summary import Measured, compared
 from nalu_bench.cell import Cell
 from nalu_bench.cli import main
 from nalu_bench.seeds import BlockResult, blocks
@@ -53,7 +53,14 @@ def invent(root: Path, operation: str, model: str, seeds: range) -> Cell:
         columns = {f"{split}_{kind}": error for split in cell.task.evaluated for kind in ("mse", "mae")}
         columns["sparsity_error"] = np.broadcast_to(sparsity * (0.5 + rng.random(count)), error.shape)
         result = BlockResult(
-            block, steps, columns, np.full(count, 5_000_000), np.full(count, -1), {"W": np.zeros((count, 1, 1))}, 60.0
+            block,
+            steps,
+            columns,
+            np.full(count, 5_000_000),
+            np.full(count, -1),
+            {"W": np.zeros((count, 1, 1))},
+            None,
+            60.0,
         )
         made_by = {"device": "cpu", "mode": "eager", "torch": "0", "commit": "none"}
         write_part(root / "runs", cell, result, made_by)
@@ -124,7 +131,7 @@ def test_the_figure_has_a_panel_an_operation_and_apart_symbols_for_equal_rates()
         }
     )  # fmt: skip
     summary = Success(TABLE2)
-    figure, drawn = summary.figure(runs, pd.DataFrame(), compared(summary.rows(runs), summary.published))
+    figure, drawn = summary.figure(Measured(runs), compared(summary.rows(Measured(runs)), summary.published))
     assert [axis.get_title() for axis in figure.axes] == ["a × b", "a + b", "a − b"]
     figure.draw_without_rendering()
     for axis in figure.axes:
@@ -187,7 +194,7 @@ def test_steps_beside_those_of_the_paper_are_compared_with_nothing() -> None:
         }
     )  # fmt: skip
     summary = Success(TABLE2)
-    table = rows_of(compared(summary.rows(runs), summary.published), "add", "nau")
+    table = rows_of(compared(summary.rows(Measured(runs)), summary.published), "add", "nau")
     note = "trained for 50,000 steps, printed for 5,000,000"
     assert table.loc["solved_at_mean_recomputed", "verdict"] == "not comparable"
     assert table.loc["solved_at_mean_recomputed", "note"] == note

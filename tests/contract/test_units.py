@@ -20,6 +20,7 @@ from nalu_bench.units import Unit
 CASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.units.entries),
     ("nalu", {"shared": False}),
+    ("dense", {"activation": "prelu"}),
 ]
 
 

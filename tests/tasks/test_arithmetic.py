@@ -16,7 +16,8 @@ from torch import Tensor
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.tasks.subset_sums import OPERATIONS, intervals_text
+from nalu_bench.tasks.ranges import intervals_text
+from nalu_bench.tasks.subset_sums import OPERATIONS
 from nalu_bench.tasks.task import Task
 
 MakeTask = Callable[..., Task]

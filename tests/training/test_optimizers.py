@@ -28,6 +28,8 @@ def torchs(recipe: Recipe, weight: Tensor) -> torch.optim.Optimizer:
     if recipe.optimizer == "adam":
         betas = (recipe.beta1, recipe.beta2)
         return torch.optim.Adam([weight], lr=recipe.learning_rate, betas=betas, eps=recipe.epsilon)
+    if recipe.optimizer == "sgd":
+        return torch.optim.SGD([weight], lr=recipe.learning_rate)
     return torch.optim.RMSprop([weight], lr=recipe.learning_rate, alpha=recipe.beta2, eps=recipe.epsilon)
 
 

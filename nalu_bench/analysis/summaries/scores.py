@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis import style
 from nalu_bench.analysis.compare import Comparison, compare_single, middle_range
 from nalu_bench.analysis.intervals import median_interval
-from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
+from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, interval, score
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -37,14 +37,17 @@ class Scores(Summary):
     and split is our choice.
     """
 
-    def rows(self, runs: pd.DataFrame) -> list[Row]:
-        base = runs[runs["role"] == "baseline"]
+    def rows(self, measured: Measured) -> list[Row]:
+        runs, base = measured.runs, self._base(measured)
         return [
             row
             for words, group in by_cell(runs[runs["role"] == "cell"])
             for split in SPLITS
             for row in self._rows(words, split, _scores(group, base, split))
         ]
+
+    def _base(self, measured: Measured) -> pd.DataFrame:
+        return measured.runs[measured.runs["role"] == "baseline"]
 
     def _rows(self, words: dict[str, str], split: str, scored: pd.DataFrame) -> list[Row]:
         where = words | {"split": split}
@@ -84,11 +87,11 @@ class Scores(Summary):
         header = ["", f"{split}, %", *(style.label(model) for model in models)]
         return Table(f"{split}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
-    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' scores, printed numbers hollow. Linear below 1 %, then logarithmic."""
         operations = list(table["operation"].unique())
         figure, axes = style.new_figure(7.2, 4.2, rows=2, columns=len(operations), sharey=True, sharex=True)
-        base = runs[runs["role"] == "baseline"]
+        runs, base = measured.runs, self._base(measured)
         drawn = []
         for line, (split, title) in enumerate(SPLITS.items()):
             axes[line][0].set_ylabel(f"{title}\nerror, % of untrained")

@@ -21,7 +21,7 @@ from nalu_bench.analysis.published import KEYS
 from nalu_bench.analysis.recomputed import SUFFIX
 from nalu_bench.analysis.solved_curves import solved_by_step
 from nalu_bench.analysis.success import solved_facts
-from nalu_bench.analysis.summary import Row, Summary, by_cell, count_note, records
+from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Format, Table, percent, scientific, steps
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
@@ -71,8 +71,10 @@ class Success(Summary):
             raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
         return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
 
-    def rows(self, runs: pd.DataFrame) -> list[Row]:
-        return [row for words, group in by_cell(_complete(self._ordered(runs))) for row in self._rows(words, group)]
+    def rows(self, measured: Measured) -> list[Row]:
+        return [
+            row for words, group in by_cell(_complete(self._ordered(measured.runs))) for row in self._rows(words, group)
+        ]
 
     def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
@@ -149,9 +151,11 @@ class Success(Summary):
         header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in METRICS.values())]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
-    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
-        return solved_by_step(_complete(runs), self._ordered(table), str(self.report.get("step_axis", "linear")))
+        return solved_by_step(
+            _complete(measured.runs), self._ordered(table), str(self.report.get("step_axis", "linear"))
+        )
 
     def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows in the order of `layout`; words that it does not name come last."""

@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis import style
-from nalu_bench.analysis.compare import Comparison, Verdict
-from nalu_bench.analysis.summary import Row, Summary, records
+from nalu_bench.analysis.compare import Comparison, compare_claim
+from nalu_bench.analysis.summary import Measured, Row, Summary, records
 from nalu_bench.analysis.tables import Format, Table, percent, scientific
 from nalu_bench.registry import register
 
@@ -63,7 +63,7 @@ class Surface(Summary):
         {"kind", "task", "operation", "x", "target", "first", "second", "points", "highest", "panels"}
     )  # fmt: skip
 
-    def rows(self, runs: pd.DataFrame) -> list[Row]:
+    def rows(self, measured: Measured) -> list[Row]:
         return [row for panel in self.report["panels"] for row in self._rows(panel)]
 
     def _rows(self, panel: dict[str, Any]) -> list[Row]:
@@ -74,8 +74,8 @@ class Surface(Summary):
         others = (excess > tolerance).any(axis=1) & (excess < -tolerance).any(axis=1)
         loss, share = float(excess[-1, -1] ** 2), float(others.mean())
         statistics = {
-            "loss_at_solution": (loss, partial(_claim, loss <= SOLVED, f"a loss of at most {SOLVED:g}")),
-            "other_solutions": (share, partial(_claim, share >= MANY, f"a share of at least {percent(MANY)}")),
+            "loss_at_solution": (loss, partial(_claim, loss, SOLVED, f"a loss of at most {SOLVED:g}", False)),
+            "other_solutions": (share, partial(_claim, share, MANY, f"a share of at least {percent(MANY)}", True)),
             "largest_loss": (float((excess**2).max()), None),
         }
         nothing = (float("nan"), float("nan"))
@@ -120,7 +120,7 @@ class Surface(Summary):
                 rows[-1] += [lines[metric][key] or "–" for key in ("printed", "verdict") if metric in printed]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
-    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Above the surfaces as the paper draws them, below the same losses as maps."""
         panels, highest = self.report["panels"], self.report["highest"]
         figure, axes = style.new_figure(7.4, 3.9, rows=2, columns=len(panels))
@@ -142,11 +142,8 @@ class Surface(Summary):
         return figure, pd.concat(drawn, axis=1).reset_index()
 
 
-def _claim(holds: bool, test: str, printed: dict[str, str]) -> Comparison:
-    """A claim in words, tested by a threshold of ours."""
-    nothing = float("nan")
-    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
-    return Comparison(verdict, nothing, nothing, nothing, nothing, f"a claim in words, our threshold: {test}")
+def _claim(value: float, threshold: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
+    return compare_claim(value, value, threshold, words, above)
 
 
 def _setting(panel: dict[str, Any]) -> str:

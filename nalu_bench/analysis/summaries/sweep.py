@@ -8,7 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis import style, tables
 from nalu_bench.analysis.summaries.success import METRICS, Success
-from nalu_bench.analysis.summary import records
+from nalu_bench.analysis.summary import Measured, records
 from nalu_bench.analysis.tables import Format, Table
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -61,7 +61,7 @@ class Sweep(Success):
         rows = [[f"{place:g}", *(column[row] for column in columns)] for row, place in enumerate(places)]
         return Table(f"{name}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
-    def figure(self, runs: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
         table = self._placed(table)
         figure, axes = style.new_figure(7.4, 2.9, columns=len(PANELS))
@@ -76,7 +76,7 @@ class Sweep(Success):
             axis.set_ylim(bottom=-0.03 * axis.get_ylim()[1])  # a symbol at 0 is whole
         entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
-        scale = f"{runs['asked'].max()} seeds, {runs['steps'].max():,} steps"
+        scale = f"{measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps"
         figure.suptitle(
             f"Filled: ours ({scale}).  Hollow: printed ({self.experiment.budgets['paper']['steps']:,} steps).  "
             "Bars: 95 %.  Solved at: ours median, printed mean",

@@ -1,0 +1,50 @@
+"""Multilayer perceptrons: affine layers with one activation, the last without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from nalu_bench.errors import UsageError
+from nalu_bench.models.model import Model
+from nalu_bench.registry import register
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from nalu_bench.models.network import Network
+
+
+@register("mlp", version=1)
+@dataclass
+class MLP(Model):
+    """input_size -> hidden[0] -> hidden[1] -> ... -> output_size.
+
+    Attributes:
+        activation: after every layer but the last, a key of `units.dense.ACTIVATIONS`.
+        hidden: outputs of the hidden layers.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
+
+    activation: str
+    hidden: list[int]
+
+    def validate(self) -> None:
+        super().validate()
+        if not self.hidden or min(self.hidden) < 1:
+            raise UsageError(f"model.hidden must list the sizes of the hidden layers, got {list(self.hidden)}.")
+
+    def units(self) -> list[str]:
+        return ["dense"]
+
+    def build(self, task: Task) -> Network:
+        import torch
+
+        from nalu_bench.models.network import Network
+        from nalu_bench.units.dense import Dense
+
+        sizes = [task.input_size, *self.hidden, task.output_size]
+        activations = [self.activation] * len(self.hidden) + ["linear"]
+        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
+            layers = [Dense(*layer) for layer in zip(sizes, sizes[1:], activations, strict=False)]
+        return Network(*layers).to_empty(device="cpu")

@@ -1,0 +1,63 @@
+"""The scalar identity, which multilayer perceptrons learn only where they are trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+from nalu_bench.tasks.ranges import as_intervals, halves
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@register("identity", version=1)
+@dataclass
+class Identity(Task):
+    """t = x, for one number x.
+
+    Source: Trask et al. 2018, section 1 and Figure 1.
+
+    Attributes:
+        interpolation: range of x in training and validation, [low, high].
+        extrapolation: range of x in the test; it may hold the former.
+        probed: numbers of the extrapolation range, evenly spaced and with both ends, at which predictions are kept.
+    """
+
+    interpolation: list[float]
+    extrapolation: list[float]
+    probed: int
+
+    @property
+    def input_size(self) -> int:
+        return 1
+
+    def validate(self) -> None:
+        for key in ("interpolation", "extrapolation"):
+            intervals = as_intervals(f"task.{key}", getattr(self, key))
+            if len(intervals) != 1:
+                raise UsageError(f"task.{key} must be one interval, got {len(intervals)}.")
+        if self.probed < 2:
+            raise UsageError(f"task.probed must be at least 2, got {self.probed}.")
+
+    def program(self) -> tuple[Any, ...]:
+        return ()
+
+    def intervals(self, split: str) -> np.ndarray:
+        key = "extrapolation" if split == "extrapolation" else "interpolation"
+        return halves(as_intervals(key, getattr(self, key)))
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        return numbers.mT, numbers.mT
+
+    def probes(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.extrapolation
+        x = np.linspace(low, high, self.probed, dtype=np.float32)[:, None]
+        return x, x

@@ -1,0 +1,50 @@
+"""Ranges of numbers as tasks state them: one interval, or two that are chosen with equal probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nalu_bench.errors import UsageError
+
+Interval = tuple[float, float]
+
+
+def as_intervals(key: str, value: Any) -> list[Interval]:
+    """One or two intervals from [low, high] or [[low, high], [low, high]]; raises UsageError for anything else."""
+    rows = value if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple) else [value]
+    try:
+        if not all(isinstance(row, list | tuple) for row in rows):
+            raise TypeError
+        intervals = [(float(low), float(high)) for low, high in rows]
+    except (TypeError, ValueError):
+        raise UsageError(f"{key} must be [low,high] or [[low,high],[low,high]], got {value}.") from None
+    if len(intervals) > 2:
+        raise UsageError(f"{key} may have one or two intervals, got {len(intervals)}.")
+    for low, high in intervals:
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise UsageError(f"{key} must have low < high in every interval, got [{low:g},{high:g}].")
+    return intervals
+
+
+def intervals_text(intervals: Sequence[Interval]) -> str:
+    """[1,2] or [-6,-2]∪[2,6].
+
+    >>> intervals_text([(-6.0, -2.0), (2.0, 6.0)])
+    '[-6,-2]∪[2,6]'
+    """
+    return "∪".join(f"[{low:g},{high:g}]" for low, high in intervals)
+
+
+def halves(intervals: Sequence[Interval]) -> np.ndarray:
+    """Two intervals (2, 2) of equal probability, as `Task.intervals` gives them: one alone is cut in the middle.
+
+    >>> halves([(1.0, 2.0)]).tolist()
+    [[1.0, 1.5], [1.5, 2.0]]
+    """
+    if len(intervals) == 1:
+        (low, high), middle = intervals[0], sum(intervals[0]) / 2
+        intervals = [(low, middle), (middle, high)]
+    return np.array(intervals, np.float32)

@@ -1,0 +1,67 @@
+"""Affine layers with any activation of torch, as in the identity experiments."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nalu_bench.errors import unknown
+from nalu_bench.registry import register
+from nalu_bench.units.unit import Initialiser, Unit, uniform
+
+ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
+    "linear": lambda z: z,
+    "relu": functional.relu, "relu6": functional.relu6, "leaky_relu": functional.leaky_relu,
+    "elu": functional.elu, "selu": functional.selu, "softplus": functional.softplus, "swish": functional.silu,
+    "sigmoid": torch.sigmoid, "tanh": torch.tanh, "hardtanh": functional.hardtanh,
+    "softsign": functional.softsign, "tanhshrink": functional.tanhshrink,
+    "softshrink": functional.softshrink, "hardshrink": functional.hardshrink,
+    "prelu": functional.prelu,
+}  # fmt: skip
+"""Name -> f with torch's default constants; `prelu` takes its slope as a second argument."""
+
+SLOPE = 0.25
+"""The initial slope of the PReLU, He et al. 2015, section 2.1, and torch."""
+
+
+@register("dense", version=1)
+class Dense(Unit):
+    """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I].
+
+    Source: `torch.nn.Linear` and the activations of `torch.nn` with their default constants, as in the public
+    rebuilds of Trask et al. 2018, Figure 1. Deviations: none; the PReLU's slope, one for the layer, starts at 1/4 in
+    every network.
+
+    Args:
+        activation: a key of `ACTIVATIONS`.
+
+    Shape: (..., in_features) -> (..., out_features).
+
+    Raises:
+        UsageError for an activation that does not exist.
+    """
+
+    def __init__(self, in_features: int, out_features: int, activation: str = "linear") -> None:
+        if activation not in ACTIVATIONS:
+            raise unknown("activation", activation, ACTIVATIONS)
+        super().__init__(in_features, out_features)
+        self.activation = activation
+        self.W = self.matrix()
+        self.b = nn.Parameter(torch.empty(out_features))
+        if activation == "prelu":
+            self.slope = nn.Parameter(torch.empty(1))
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = 1 / math.sqrt(self.in_features)
+        slope: dict[str, Initialiser] = {"slope": uniform(SLOPE, SLOPE)} if self.activation == "prelu" else {}
+        return {"W": uniform(-r, r), "b": uniform(-r, r)} | slope
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": self.W}
+
+    def columns(self, x: Tensor) -> Tensor:
+        slope = [self.slope] if self.activation == "prelu" else []
+        return ACTIVATIONS[self.activation](self.W @ x + self.b.unsqueeze(-1), *slope)

@@ -1,0 +1,31 @@
+"""Multilayer perceptrons."""
+
+from pathlib import Path
+
+import pytest
+
+from nalu_bench import config
+from nalu_bench.cli import main
+
+
+def test_the_hidden_layers_have_the_activation_and_the_last_has_none() -> None:
+    cell = config.plan_cells(["task=identity", "model=mlp", "model.activation=tanh"], multirun=False).cells[0].cell
+    network = cell.model.build(cell.task)
+    assert [str(layer) for layer in network.layers] == ["Dense(1, 8)", "Dense(8, 8)", "Dense(8, 8)", "Dense(8, 1)"]
+    assert [layer.activation for layer in network.layers] == ["tanh", "tanh", "tanh", "linear"]
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("model.activation=swich", "unknown activation 'swich'; did you mean 'swish'"),
+        ("model.hidden=[]", "model.hidden must list the sizes"),
+        ("model.hidden=[8,0]", "model.hidden must list the sizes"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    override: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", "task=identity", "model=mlp", "budget=smoke", override]) == 2
+    assert words in capsys.readouterr().err
