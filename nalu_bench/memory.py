@@ -23,10 +23,11 @@ def needed(cells: Sequence[Cell]) -> int:
 
     4 · [(1 + 3·cells) S·B·N + 2 splits · cells · (2·E·N + 16·S·E)] + 0.7 GB
     """
-    batch = max(WIDTH * cell.recipe.batch_size * cell.task.input_size for cell in cells)
+    batch = max(WIDTH * cell.recipe.batch_size * cell.task.numbers("train") for cell in cells)
     evaluated = sum(
-        len(cell.task.evaluated) * cell.recipe.evaluation_size * (2 * cell.task.input_size + ACTIVATIONS * WIDTH)
+        cell.recipe.evaluation_size * (2 * cell.task.numbers(split) + ACTIVATIONS * WIDTH)
         for cell in cells
+        for split in (*cell.task.evaluated, *cell.task.tested)
     )
     return PROCESS + FLOAT * ((1 + (COPIES - 1) * len(cells)) * batch + evaluated)
 

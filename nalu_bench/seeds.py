@@ -61,6 +61,7 @@ class BlockResult:
         selected_step: (S,) the step selected, -1 where no validation error was finite.
         diverged_at: (S,) the first step whose loss was not finite, or -1.
         weights: name -> effective matrices (S, O, I) at the selected step.
+        tested: name of an error on a split that is tested -> (S,) float32, of the selected networks.
         predictions: those of the selected networks at the task's probes, or None.
         seconds: time it took, divided among the blocks that were trained side by side.
     """
@@ -71,6 +72,7 @@ class BlockResult:
     selected_step: np.ndarray
     diverged_at: np.ndarray
     weights: dict[str, np.ndarray]
+    tested: dict[str, np.ndarray]
     predictions: Predictions | None
     seconds: float
 

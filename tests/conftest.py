@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nalu_bench.cell import Cell
+from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Penalty
-from nalu_bench.models.two_layer import Layer, TwoLayer
+from nalu_bench.models.two_layer import TwoLayer
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter

@@ -10,8 +10,8 @@ from nalu_bench import cell as cell_module
 from nalu_bench import registry
 from nalu_bench.cell import Cell, Wanted, canonical, plain
 from nalu_bench.errors import UsageError
+from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Penalty
-from nalu_bench.models.two_layer import Layer
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.recipe import Recipe
 

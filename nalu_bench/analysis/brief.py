@@ -22,7 +22,7 @@ def _line(store: Store, want: Wanted) -> str:
     )
     if runs.empty:
         return text
-    judge = f"{cell.task.evaluated[-1]}_mse"
+    judge = f"{cell.task.judge}_mse"
     threshold = cell.task.threshold("task")
     if threshold is not None:
         text += f"  solved {int((runs[judge] < threshold).sum())}"

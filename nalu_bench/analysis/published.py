@@ -29,6 +29,11 @@ MODELS = {
     "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
 }  # fmt: skip
+MODELS_OF = {
+    "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
+}
+"""Where a task has models of its own."""
+
 METRICS = {
     "success_rate": "success_rate",
     "solved_at_iteration_median": "solved_at_median",
@@ -93,13 +98,15 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
             raise UsageError(f"{source.name}: no translation for the {column} {', '.join(strange)}.")
         return given[column].map(words)
 
+    tasks = translate("task", TASKS)
+    of_task = [MODELS_OF.get(task, {}).get(model) for task, model in zip(tasks, given["model"], strict=True)]
     return pd.DataFrame(
         {
-            "task": translate("task", TASKS),
+            "task": tasks,
             "setting": given["setting"].str.replace("; ", ";"),
             "operation": translate("operation", OPERATIONS),
             "split": translate("range/split", SPLITS),
-            "model": translate("model", MODELS),
+            "model": pd.Series(of_task, given.index, dtype=object).fillna(translate("model", MODELS)),
             "metric": translate("metric", METRICS),
             "printed": given["value"],
             "printed_low": given["ci_lower"],

@@ -1,4 +1,4 @@
-"""A stack of units that sums the units' penalties while it computes."""
+"""Networks of units, which sum the units' penalties while they compute."""
 
 from collections.abc import Iterator
 
@@ -10,11 +10,7 @@ from nalu_bench.units.unit import Initialiser, Unit
 
 
 class Network(nn.Module):
-    """Units applied one after the other: (..., in_features of the first) -> (..., out_features of the last)."""
-
-    def __init__(self, *units: Unit) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(units)
+    """Any network of units; its modules are found whatever they are called."""
 
     def units(self) -> Iterator[tuple[str, Unit]]:
         """(path, unit) for every unit, in order."""
@@ -35,23 +31,66 @@ class Network(nn.Module):
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """The prediction and the penalties, each summed over the units."""
-        penalties: dict[str, Tensor] = {}
-        for layer in self.layers:
-            assert isinstance(layer, Unit)
-            for name, value in layer.penalties(x).items():
-                penalties[name] = penalties[name] + value if name in penalties else value
-            x = layer(x)
-        return x, penalties
+        raise NotImplementedError
 
     def weights(self) -> dict[str, Tensor]:
         """The effective matrices of all units, by path and name."""
         return {f"{path}.{name}": W for path, unit in self.units() for name, W in unit.weights().items()}
 
     def sparsity_error(self) -> Tensor:
-        """The largest sparsity error of any weight of any unit, see `functional.sparsity_error`."""
-        return torch.stack([functional.sparsity_error(W) for W in self.weights().values()]).amax()
+        """The largest sparsity error of any weight of any unit, see `functional.sparsity_error`; nan without any."""
+        errors = [functional.sparsity_error(W) for W in self.weights().values()]
+        return torch.stack(errors).amax() if errors else torch.full((), torch.nan)
 
     def project_(self) -> None:
         """Clamp the parameters of every unit."""
         for _, unit in self.units():
             unit.project_()
+
+
+class Stack(Network):
+    """Units applied one after the other: (..., in_features of the first) -> (..., out_features of the last)."""
+
+    def __init__(self, *units: Unit) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(units)
+
+    def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        penalties: dict[str, Tensor] = {}
+        for layer in self.layers:
+            assert isinstance(layer, Unit)
+            add(penalties, layer.penalties(x))
+            x = layer(x)
+        return x, penalties
+
+
+class Recurrence(Network):
+    """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), s_0 = 0, y = head(first units of s_T).
+
+    (..., B, T, I) -> (..., B, O). The cell is a unit of I + S inputs and S outputs; the head sees as many of these as
+    it has inputs. Penalties are those of the last step, once.
+
+    Source: Trask et al. 2018, section 4.2, who do not write the recurrence out. Deviations: none known.
+    """
+
+    def __init__(self, cell: Unit, head: Unit) -> None:
+        super().__init__()
+        self.cell = cell
+        self.head = head
+
+    def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        steps = x.movedim(-2, 0).mT.unbind(0)  # T times (..., I, B): examples as columns, as units compute
+        state = x.new_zeros(*x.shape[:-3], self.cell.out_features, x.shape[-3])
+        for step in steps:
+            inputs = torch.cat([step, state], dim=-2).mT
+            state = self.cell(inputs).mT
+        hidden = state[..., : self.head.in_features, :].mT
+        penalties = add(self.cell.penalties(inputs), self.head.penalties(hidden))
+        return self.head(hidden), penalties
+
+
+def add(penalties: dict[str, Tensor], more: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Sum penalties by name, into the first."""
+    for name, value in more.items():
+        penalties[name] = penalties[name] + value if name in penalties else value
+    return penalties

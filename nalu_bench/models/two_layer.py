@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError
+from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
 from nalu_bench.registry import register, units
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
-
-
-@dataclass
-class Layer:
-    """A unit by its registered name, with the arguments of its constructor beyond the two sizes."""
-
-    unit: str
-    options: dict[str, Any]
 
 
 @register("two_layer", version=1)
@@ -53,16 +45,9 @@ class TwoLayer(Model):
     def build(self, task: Task) -> Network:
         import torch
 
-        from nalu_bench.models.network import Network
+        from nalu_bench.models.network import Stack
 
         sizes = [task.input_size, self.hidden_size, task.output_size]
-        made = []
-        for layer, size_in, size_out in zip(self.layers, sizes, sizes[1:], strict=False):
-            unit = units.load(layer.unit)
-            known = list(inspect.signature(unit).parameters)[2:]
-            for option in layer.options:
-                if option not in known:
-                    raise unknown(f"option of the unit {layer.unit}", option, known)
-            with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-                made.append(unit(size_in, size_out, **layer.options))
-        return Network(*made).to_empty(device="cpu")
+        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
+            layers = [layer.build(*size) for layer, *size in zip(self.layers, sizes, sizes[1:], strict=False)]
+        return Stack(*layers).to_empty(device="cpu")

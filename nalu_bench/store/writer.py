@@ -63,6 +63,8 @@ def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
     at_selected = np.searchsorted(result.steps, np.maximum(selected, 0))
     for name, values in result.columns.items():
         rows[name] = np.where(selected >= 0, values[at_selected, range(len(selected))], np.nan)
+    for name, values in result.tested.items():
+        rows[name] = np.where(selected >= 0, values, np.nan)
     return pd.DataFrame(rows)
 
 

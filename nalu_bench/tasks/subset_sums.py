@@ -97,12 +97,18 @@ class SubsetSums(Task):
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        a, b = (seed_parameters["members"] @ numbers).unbind(0)
+        return numbers.mT, self.targets(numbers, seed_parameters, split_parameters)
+
+    def targets(
+        self, totals: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> Tensor:
+        """a ∘ b (B, 1) of the sums over the subsets of `totals` (N, B)."""
+        a, b = (seed_parameters["members"] @ totals).unbind(0)
         # All operations are computed and one is picked, so that one compiled program serves them all.
         candidates = [operation(a, b) for operation in OPERATIONS.values()]
-        return numbers.mT, pick(candidates, split_parameters["operation"]).unsqueeze(-1)
+        return pick(candidates, split_parameters["operation"]).unsqueeze(-1)
 
-    def threshold(self, criterion: str, samples: int = 1_000_000) -> float:
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
         """Mean squared error of the epsilon-perfect solution on the extrapolation range, by simulation.
 
         The first layer gives every input of a subset the weight 1 - ε and every other one ε, the second is perfect:

@@ -20,12 +20,15 @@ class Task:
     Attributes:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
-        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,).
-        evaluated: the splits on which errors are recorded; the first selects the step, the last judges it.
+        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,), or "sequence" of
+            shape (length, input_size).
+        evaluated: the splits on which errors are recorded at every evaluation; the first selects the step.
+        tested: the splits on which the selected network alone is judged, once: what costs too much to follow.
     """
 
     inputs: ClassVar[str] = "vector"
     evaluated: ClassVar[tuple[str, ...]] = ("validation", "extrapolation")
+    tested: ClassVar[tuple[str, ...]] = ()
     output_size: ClassVar[int] = 1
 
     kind: str
@@ -33,8 +36,17 @@ class Task:
 
     @property
     def input_size(self) -> int:
-        """Number of inputs of one example."""
+        """Number of inputs of one example, or of one step of a sequence."""
         raise NotImplementedError
+
+    @property
+    def judge(self) -> str:
+        """The split that judges a run."""
+        return (*self.evaluated, *self.tested)[-1]
+
+    def numbers(self, split: str) -> int:
+        """Random numbers behind one example of a split."""
+        return self.input_size
 
     def setting(self) -> dict[str, Any]:
         """The values that tell two cells of one table apart, such as {"operation": "mul"}."""
@@ -74,12 +86,12 @@ class Task:
         """Examples from random numbers.
 
         Args:
-            numbers: (input_size, B), uniform on the split's `intervals`.
+            numbers: (`numbers` of the split, B), uniform on its `intervals`.
             seed_parameters: `seed_parameters` of one seed, as tensors.
             split_parameters: `split_parameters` of the split, as tensors.
 
         Returns:
-            inputs (B, input_size) and targets (B, output_size).
+            inputs (B, input_size), or (B, length, input_size) of a sequence, and targets (B, output_size).
         """
         raise NotImplementedError
 

@@ -22,13 +22,13 @@ Tensors = dict[str, Tensor]
 def sharing_key(cell: Cell) -> str:
     """Cells of equal keys can train on one draw, from one evaluation to the next."""
     task, recipe = cell.task, cell.recipe
-    return canonical([task.input_size, task.intervals("train").tolist(), recipe.batch_size, recipe.log_every])
+    return canonical([task.numbers("train"), task.intervals("train").tolist(), recipe.batch_size, recipe.log_every])
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`."""
     keys, device = streams.stream_keys("data", seeds), torch.device(mode.device)
-    shape = (cell.task.input_size, cell.recipe.batch_size)
+    shape = (cell.task.numbers("train"), cell.recipe.batch_size)
     lines = draws.coefficients(cell.task.intervals("train"))
     if device.type == "cpu":
         return draws.numba_draw(keys, shape, lines)
@@ -70,14 +70,14 @@ class Data:
         self.seeds = self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
         train = self._to_device(cell.task.split_parameters("train"))
         self.constants = [part[name] for part in (self.seeds, train) for name in sorted(part)]
-        self.evaluated = {split: self._examples(split) for split in cell.task.evaluated}
+        self.evaluated = {split: self.examples(split) for split in cell.task.evaluated}
         probes = cell.task.probes()
         self.probes = None if probes is None else (torch.from_numpy(probes[0]).to(device), probes[1])
 
-    def _examples(self, split: str) -> Examples:
+    def examples(self, split: str) -> Examples:
         """The examples of a split; their numbers are the same for every seed."""
         task = self.cell.task
-        shape = (task.input_size, self.cell.recipe.evaluation_size)
+        shape = (task.numbers(split), self.cell.recipe.evaluation_size)
         lines = draws.coefficients(task.intervals(split))
         numbers = draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
         numbers, constants = numbers.to(self.device), self._to_device(task.split_parameters(split))

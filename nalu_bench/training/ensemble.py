@@ -214,6 +214,12 @@ class Program:
 
         return errors
 
+    def test(self, parameters: Tensors, examples: Examples) -> Tensors:
+        """As `evaluate`, eagerly: for what is computed once, and may be long."""
+        with torch.no_grad():
+            errors = self._flat_errors(examples.shared)(*parameters.values(), examples.x, examples.t)
+        return dict(zip(("mse", "mae"), errors, strict=True))
+
     @torch.no_grad()
     def sparsity_error(self, parameters: Tensors) -> Tensor:
         """(S,), see `Network.sparsity_error`."""
@@ -257,13 +263,20 @@ def check_network(cell: Cell, network: Network) -> None:
     if buffers:
         raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
     with torch.no_grad():
-        found = sorted(network.predict(torch.zeros(2, cell.task.input_size))[1])
+        found = sorted(network.predict(_two_examples(cell.task))[1])
     given = sorted(cell.model.penalties)
     if found != given:
         raise UsageError(
             f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
             f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
         )
+
+
+def _two_examples(task: Task) -> Tensor:
+    """Inputs of some network."""
+    drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
+    constants = [{name: torch.from_numpy(value) for name, value in part.items()} for part in drawn]
+    return task.sample(torch.ones(task.numbers("train"), 2), *constants)[0]
 
 
 def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:

@@ -246,7 +246,7 @@ class _Loop:
     def report(self) -> None:
         """Tell the step, and the seeds asked for whose error has been below the threshold in this process."""
         if self.request.threshold is not None:
-            self.below |= self.log.columns[f"{self.cell.task.evaluated[-1]}_mse"][-1] < self.request.threshold
+            self.below |= self.log.columns[f"{self.cell.task.judge}_mse"][-1] < self.request.threshold
         self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
 
     def outcome(self) -> BlockResult | Exception:
@@ -260,6 +260,10 @@ class _Loop:
         """The runs of the seeds that were asked for."""
         lanes = self.request.block.lanes
         weights = self.program.weights(self.selected.parameters)
+        tested: dict[str, np.ndarray] = {}
+        for split in self.cell.task.tested:
+            errors = self.program.test(self.selected.parameters, self.data.examples(split))
+            tested |= {f"{split}_{name}": error.cpu().numpy()[lanes] for name, error in errors.items()}
         predictions = None
         if self.data.probes:
             inputs, targets = self.data.probes
@@ -272,6 +276,7 @@ class _Loop:
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
             weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},
+            tested=tested,
             predictions=predictions,
             seconds=self.seconds,
         )

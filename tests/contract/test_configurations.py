@@ -21,10 +21,10 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
     task = config.plan_cells([f"task={name}"], multirun=False).cells[0].cell.task
     drawn = task.seed_parameters(np.random.default_rng(0))
     seed_parameters = {key: torch.from_numpy(value) for key, value in drawn.items()}
-    for split in ("train", *task.evaluated):
+    for split in ("train", *task.evaluated, *task.tested):
         split_parameters = {key: torch.from_numpy(value) for key, value in task.split_parameters(split).items()}
-        x, t = task.sample(torch.rand(task.input_size, 7), seed_parameters, split_parameters)
-        assert x.shape == (7, task.input_size)
+        x, t = task.sample(torch.rand(task.numbers(split), 7), seed_parameters, split_parameters)
+        assert (len(x), x.shape[-1]) == (7, task.input_size)
         assert t.shape == (7, task.output_size)
         assert task.intervals(split).shape == (2, 2)
     assert task.inputs
@@ -34,8 +34,10 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
 @pytest.mark.parametrize("name", config.group_names("model"))
 def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    assert main(["run", "task=ten_parameter", f"model={name}", "budget=smoke", "device.workers=1"]) == 0
-    assert len(list(tmp_path.glob("runs/ten_parameter/*/*/parts/0-1/runs.parquet"))) == 1
+    model = config.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
+    task = {"vector": "ten_parameter", "sequence": "recurrent_arithmetic"}[min(model.accepts)]
+    assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1"]) == 0
+    assert len(list(tmp_path.glob(f"runs/{task}/*/*/parts/0-1/runs.parquet"))) == 1
 
 
 def test_relu_models_have_a_linear_second_layer() -> None:

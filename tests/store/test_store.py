@@ -13,7 +13,7 @@ import pytest
 from nalu_bench import files, runner
 from nalu_bench.cell import Cell, Wanted, canonical
 from nalu_bench.errors import UsageError
-from nalu_bench.models.two_layer import Layer
+from nalu_bench.models.layer import Layer
 from nalu_bench.runner import Job, Machine
 from nalu_bench.seeds import Block, BlockResult
 from nalu_bench.store import schema, writer

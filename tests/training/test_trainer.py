@@ -15,7 +15,7 @@ from nalu_bench import compiler
 from nalu_bench.cell import Cell
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
-from nalu_bench.models.network import Network
+from nalu_bench.models.network import Stack
 from nalu_bench.seeds import WIDTH, Block, BlockResult, blocks
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
@@ -727,4 +727,4 @@ def test_units_whose_values_would_be_left_undefined_are_refused(
     make_cell: MakeCell, unit: type[Linear], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        ensemble.check_network(make_cell("linear linear"), Network(unit(4, 2)))
+        ensemble.check_network(make_cell("linear linear"), Stack(unit(4, 2)))

@@ -22,6 +22,8 @@ HIGHEST = 1000.0
 
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
+HALVES = {"arithmetic": "Static", "recurrent_arithmetic": "Recurrent"}
+
 
 @register("scores", version=1)
 class Scores(Summary):
@@ -63,10 +65,13 @@ class Scores(Summary):
         ]
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
-        return [self._table(table[table["split"] == split], title) for split, title in SPLITS.items()]
+        return [
+            self._table(table[table["split"] == split], f"{HALVES.get(str(task), task)}, {title.lower()}", title)
+            for task, table in table[table["n_seeds"] > 0].groupby("task", sort=False)
+            for split, title in SPLITS.items()
+        ]
 
-    def _table(self, table: pd.DataFrame, split: str) -> Table:
-        table = table[table["n_seeds"] > 0]
+    def _table(self, table: pd.DataFrame, heading: str, split: str) -> Table:
         models = list(table["model"].unique())
         seeds = table["n_seeds"].max()
         lines = {
@@ -85,34 +90,42 @@ class Scores(Summary):
             for number, (name, show) in enumerate(lines.items())
         ]
         header = ["", f"{split}, %", *(style.label(model) for model in models)]
-        return Table(f"{split}. {self.experiment.title} ({self.experiment.source})", header, rows)
+        return Table(f"{heading}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' scores, printed numbers hollow. Linear below 1 %, then logarithmic."""
         operations = list(table["operation"].unique())
-        figure, axes = style.new_figure(7.2, 4.2, rows=2, columns=len(operations), sharey=True, sharex=True)
-        runs, base = measured.runs, self._base(measured)
+        places = [(task, split) for task in measured.runs["task"].unique() for split in SPLITS]
+        figure, axes = style.new_figure(
+            7.2, 2.1 * len(places), rows=len(places), columns=len(operations), sharey=True, sharex="row"
+        )
+        base = self._base(measured)
+        cells = measured.runs[measured.runs["role"] == "cell"]
+        medians = table[table["metric"] == "score"]
         drawn = []
-        for line, (split, title) in enumerate(SPLITS.items()):
-            axes[line][0].set_ylabel(f"{title}\nerror, % of untrained")
-            for column, operation in enumerate(operations):
-                axis = axes[line][column]
-                axis.set_yscale("symlog", linthresh=1.0)
-                axis.set_ylim(-0.2, 1.6 * HIGHEST)
-                axis.set_yticks([0, 1, 10, 100, HIGHEST], ["0", "1", "10", "100", ">999"])
-                axis.minorticks_off()
-                if line == 0:
+        for row, (task, split) in enumerate(places):
+            axes[row][0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
+            for axis, operation in zip(axes[row], operations, strict=True):
+                _prepare(axis)
+                if row == 0:
                     axis.set_title(style.OPERATION_LABELS[operation])
-                group = runs[(runs["role"] == "cell") & (runs["operation"] == operation)]
-                printed = table[
-                    (table["operation"] == operation) & (table["split"] == split) & (table["metric"] == "score")
-                ]
-                drawn += _draw(axis, group, base, split, printed)
+                group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
+                printed = medians[(medians["operation"] == operation) & (medians["split"] == split)]
+                drawn += _draw(axis, group, base, split, printed[printed["task"] == task])
         figure.suptitle("Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed", fontsize=8)
-        entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
-        entries["printed"] = entries.pop("printed", None)  # last
-        figure.legend([entry for entry in entries.values() if entry], [*entries], loc="outside lower center", ncols=6)
+        entries: dict[str, Any] = {}
+        for axis in axes[:: len(SPLITS), 0]:
+            entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+        entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}  # last
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=5)
         return figure, pd.DataFrame(drawn)
+
+
+def _prepare(axis: Any) -> None:
+    axis.set_yscale("symlog", linthresh=1.0)
+    axis.set_ylim(-0.2, 1.6 * HIGHEST)
+    axis.set_yticks([0, 1, 10, 100, HIGHEST], ["0", "1", "10", "100", ">999"])
+    axis.minorticks_off()
 
 
 def _draw(axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Success(Summary):
     optional = frozenset({"not_comparable", "layout", "step_axis"})
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.evaluated[-1]}_mse")
+        return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.judge}_mse")
 
     def criteria(self, cell: Cell) -> dict[str, Any]:
         criterion = self.report["criterion"]

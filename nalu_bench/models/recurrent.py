@@ -1,0 +1,57 @@
+"""A recurrent cell over the steps of a sequence, and a unit that reads its last state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from nalu_bench.errors import UsageError
+from nalu_bench.models.layer import Layer
+from nalu_bench.models.model import Model
+from nalu_bench.registry import register, units
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from nalu_bench.models.network import Network
+
+
+@register("recurrent", version=1)
+@dataclass
+class Recurrent(Model):
+    """[x_t, h_{t-1}] -> h_t at every step, then h_T -> output_size.
+
+    Attributes:
+        cell: the recurrent unit.
+        head: the unit after the last step.
+        hidden_size: size of h.
+        states: vectors of that size that the cell hands on: 1, or 2 for an LSTM, whose memory is the second.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"sequence"})
+
+    cell: Layer
+    head: Layer
+    hidden_size: int
+    states: int
+
+    def validate(self) -> None:
+        super().validate()
+        for key in ("hidden_size", "states"):
+            if getattr(self, key) < 1:
+                raise UsageError(f"model.{key} must be at least 1, got {getattr(self, key)}.")
+        for name in self.units():
+            units.entry(name)
+
+    def units(self) -> list[str]:
+        return [self.cell.unit, self.head.unit]
+
+    def build(self, task: Task) -> Network:
+        import torch
+
+        from nalu_bench.models.network import Recurrence
+
+        state = self.states * self.hidden_size
+        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
+            cell = self.cell.build(task.input_size + state, state)
+            head = self.head.build(self.hidden_size, task.output_size)
+        return Recurrence(cell, head).to_empty(device="cpu")

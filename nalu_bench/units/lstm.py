@@ -1,0 +1,50 @@
+"""The long short-term memory (LSTM) as a unit over its inputs and its state."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from nalu_bench.registry import register
+from nalu_bench.units.unit import Initialiser, Unit, uniform
+
+
+@register("lstm", version=1)
+class LSTM(Unit):
+    """One step of an LSTM of H = out_features / 2 units: [x, h, c] -> [h', c'].
+
+    i, f, g, o = W [x, h] + b,  c' = σ(f) ⊙ c + σ(i) ⊙ tanh(g),  h' = σ(o) ⊙ tanh(c')
+
+    Source: Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000, in the order of gates of
+    `torch.nn.LSTM`. Initialisation as there: W, b ~ U[-1/√H, 1/√H]. Deviations: one bias, where torch adds up two.
+
+    It is one matrix product and elementwise functions, so that it runs under `vmap` and compiles. `weights` names
+    none: its matrices are not meant to be sparse.
+
+    Shape: (..., I + 2 H) -> (..., 2 H).
+
+    Raises:
+        ValueError unless out_features is even and in_features above it.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        if out_features % 2 or in_features <= out_features:
+            raise ValueError(f"an LSTM maps [x, h, c] to [h, c], got {in_features} inputs and {out_features} outputs")
+        self.hidden = out_features // 2
+        self.W = nn.Parameter(torch.empty(4 * self.hidden, in_features - self.hidden))
+        self.b = nn.Parameter(torch.empty(4 * self.hidden))
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        r = 1 / math.sqrt(self.hidden)
+        return {"W": uniform(-r, r), "b": uniform(-r, r)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {}
+
+    def columns(self, x: Tensor) -> Tensor:
+        xh, c = x[..., : -self.hidden, :], x[..., -self.hidden :, :]
+        i, f, g, o = (self.W @ xh + self.b.unsqueeze(-1)).chunk(4, dim=-2)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.cat([torch.sigmoid(o) * torch.tanh(c), c], dim=-2)
