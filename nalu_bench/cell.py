@@ -83,7 +83,8 @@ class Cell:
     def label(self, setting: Mapping[str, Any] | None = None) -> str:
         """A short name for progress lines: `arithmetic operation=mul / nmu`; `setting` is the task's by default."""
         words = self.task.setting() if setting is None else setting
-        return f"{self.task.name} {' '.join(f'{key}={value}' for key, value in words.items())} / {self.model.name}"
+        told = " ".join([self.task.name, *(f"{key}={value}" for key, value in words.items())])
+        return f"{told} / {self.model.name}"
 
 
 @dataclass(frozen=True)

@@ -43,14 +43,6 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """What the networks of S seeds make of B inputs: targets (B, O) and predictions (S, B, O)."""
-
-    targets: np.ndarray
-    predicted: np.ndarray
-
-
-@dataclass(frozen=True)
 class BlockResult:
     """The runs of the seeds of a block that were asked for. S of them, E evaluations.
 
@@ -62,7 +54,7 @@ class BlockResult:
         diverged_at: (S,) the first step whose loss was not finite, or -1.
         weights: name -> effective matrices (S, O, I) at the selected step.
         tested: name of an error on a split that is tested -> (S,) float32, of the selected networks.
-        predictions: those of the selected networks at the task's probes, or None.
+        predictions: (S, B, O) of the selected networks at the task's probes, or None.
         seconds: time it took, divided among the blocks that were trained side by side.
     """
 
@@ -73,7 +65,7 @@ class BlockResult:
     diverged_at: np.ndarray
     weights: dict[str, np.ndarray]
     tested: dict[str, np.ndarray]
-    predictions: Predictions | None
+    predictions: np.ndarray | None
     seconds: float
 
 

@@ -19,7 +19,7 @@ ARROWS = {
     "tasks": VOCABULARY,
     "models": VOCABULARY | {"units", "tasks"},
     "training": VOCABULARY | {"models", "tasks", "cell"},
-    "store": VOCABULARY | {"cell"},
+    "store": VOCABULARY | {"cell", "tasks"},
     "analysis": VOCABULARY | {"cell", "experiment", "store", "units"},  # units only inside functions, see below
 }
 

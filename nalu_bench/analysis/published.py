@@ -17,12 +17,15 @@ COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_
 
 OPERATIONS = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
-    "(x1+x2)*(x1+x2+x3+x4)": "mul",
+    "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "",
 }  # fmt: skip
 SPLITS = {
     "Interpolation": "validation",
     "Extrapolation": "extrapolation",
     "train U[1,2] / test U[2,6]": "extrapolation",
+    "train": "train",
+    "validation": "validation",
+    "test": "test",
 }
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
@@ -31,6 +34,7 @@ MODELS = {
 }  # fmt: skip
 MODELS_OF = {
     "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
+    "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }
 """Where a task has models of its own."""
 
@@ -42,6 +46,7 @@ METRICS = {
     "sparsity_error_mean": "sparsity_error_mean",
     "sparsity_error_sample_mean": "sparsity_error_mean",
     "error, % of a randomly initialised model (0 = perfect)": "score",
+    "MAE": "mae",
 }
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
@@ -50,6 +55,7 @@ TASKS = {
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
     "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
     "recurrent": "recurrent_arithmetic",
+    "number translation (number strings to scalars)": "number_words",
 }
 
 
@@ -99,14 +105,14 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
         return given[column].map(words)
 
     tasks = translate("task", TASKS)
-    of_task = [MODELS_OF.get(task, {}).get(model) for task, model in zip(tasks, given["model"], strict=True)]
+    models = [_model(source, task, model) for task, model in zip(tasks, given["model"], strict=True)]
     return pd.DataFrame(
         {
             "task": tasks,
             "setting": given["setting"].str.replace("; ", ";"),
             "operation": translate("operation", OPERATIONS),
             "split": translate("range/split", SPLITS),
-            "model": pd.Series(of_task, given.index, dtype=object).fillna(translate("model", MODELS)),
+            "model": models,
             "metric": translate("metric", METRICS),
             "printed": given["value"],
             "printed_low": given["ci_lower"],
@@ -116,3 +122,10 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
             "source": given["source"],
         }
     )[COLUMNS]
+
+
+def _model(source: Path, task: str, word: str) -> str:
+    known = MODELS | MODELS_OF.get(task, {})
+    if word not in known:
+        raise UsageError(f"{source.name}: no translation for the model {word}.")
+    return known[word]

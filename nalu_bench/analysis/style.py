@@ -13,6 +13,7 @@ LABELS = {
     "nac_nalu_shared": "NALU (shared)", "nac_nalu_separate": "NALU (separate)", "gated_nau_nmu": "Gated NAU/NMU",
     "nau_gated_nau_nmu": "NAU, gated NAU/NMU", "nau": "NAU", "nmu": "NMU", "linear": "Linear", "relu": "ReLU",
     "relu6": "ReLU6", "lstm": "LSTM", "rnn_relu": "ReLU RNN", "rnn_nac": "NAC₊ RNN", "rnn_nalu": "NALU RNN",
+    "text_lstm": "LSTM", "text_lstm_nac": "LSTM + NAC₊", "text_lstm_nalu": "LSTM + NALU",
 }  # fmt: skip
 
 ACTIVATION_LABELS = {
@@ -29,6 +30,7 @@ _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 _NUMBERS = {
     "nac": 0, "nac_mul": 1, "nalu": 2, "nau": 3, "linear": 4, "relu6": 5, "nmu": 6, "relu": 5, "nac_mul_sigma": 4,
     "lstm": 6, "rnn_relu": 5, "rnn_nac": 0, "rnn_nalu": 2,
+    "text_lstm": 6, "text_lstm_nac": 0, "text_lstm_nalu": 2,
     "nac_mul_nmu": 0, "nac_nalu_shared": 2, "nac_nalu_separate": 1, "gated_nau_nmu": 5, "nau_gated_nau_nmu": 3,
 }  # fmt: skip
 

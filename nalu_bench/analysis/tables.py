@@ -52,6 +52,11 @@ def scientific(value: float) -> str:
     return f"{value:.1e}"
 
 
+def three_digits(value: float) -> str:
+    """1.234 as `1.23`, 0.01 as `0.0100`; 12345 as `1.2e+04`."""
+    return f"{value:#.3g}".rstrip(".") if abs(value) < 1e4 else f"{value:.1e}"
+
+
 def score(value: float) -> str:
     """A score in percent with one decimal; above 999 as the paper prints it."""
     return ">999" if value > 999 else f"{value:.1f}"

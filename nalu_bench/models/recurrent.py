@@ -13,6 +13,7 @@ from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
+    from nalu_bench.units.unit import Unit
 
 
 @register("recurrent", version=1)
@@ -50,8 +51,11 @@ class Recurrent(Model):
 
         from nalu_bench.models.network import Recurrence
 
-        state = self.states * self.hidden_size
         with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-            cell = self.cell.build(task.input_size + state, state)
-            head = self.head.build(self.hidden_size, task.output_size)
-        return Recurrence(cell, head).to_empty(device="cpu")
+            network = Recurrence(*self.layers(task.input_size, task.output_size))
+        return network.to_empty(device="cpu")
+
+    def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
+        """The cell and the head between vectors of these sizes."""
+        state = self.states * self.hidden_size
+        return self.cell.build(size_in + state, state), self.head.build(self.hidden_size, size_out)

@@ -9,10 +9,11 @@ import pandas as pd
 
 from nalu_bench.cell import Cell
 from nalu_bench.files import write_atomically, write_folder_once
-from nalu_bench.seeds import BlockResult, Predictions
+from nalu_bench.seeds import BlockResult
 from nalu_bench.store import schema
 from nalu_bench.store.provenance import provenance
 from nalu_bench.store.schema import Status
+from nalu_bench.tasks.task import Probes
 
 
 def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
@@ -33,8 +34,9 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
         curve_rows(result).to_parquet(part / schema.CURVES, index=False, compression="zstd")
         weight_rows(result).to_parquet(part / schema.WEIGHTS, index=False)
-        if result.predictions is not None:
-            prediction_rows(result, result.predictions).to_parquet(part / schema.PREDICTIONS, index=False)
+        probes = cell.task.probes()
+        if probes is not None:
+            prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
@@ -86,16 +88,18 @@ def weight_rows(result: BlockResult) -> pd.DataFrame:
     )
 
 
-def prediction_rows(result: BlockResult, predictions: Predictions) -> pd.DataFrame:
+def prediction_rows(result: BlockResult, probes: Probes) -> pd.DataFrame:
     """One row a seed asked for, probe and output; the prediction is nan where no step could be selected."""
-    kept = np.where((result.selected_step >= 0)[:, None, None], predictions.predicted, np.nan)
-    seeds, probes, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
+    assert result.predictions is not None
+    kept = np.where((result.selected_step >= 0)[:, None, None], result.predictions, np.nan)
+    seeds, numbers, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
     return pd.DataFrame(
         {
             "seed": np.array(result.block.wanted, np.int32)[seeds],
-            "probe": probes,
+            "probe": numbers,
             "output": outputs,
-            "target": predictions.targets[probes, outputs],
+            "label": pd.Series(probes.labels).to_numpy()[numbers],
+            "target": probes.targets[numbers, outputs],
             "prediction": kept.reshape(-1).astype(np.float32),
         }
     )

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.ranges import as_intervals, halves
-from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +57,7 @@ class Identity(Task):
     ) -> tuple[Tensor, Tensor]:
         return numbers.mT, numbers.mT
 
-    def probes(self) -> tuple[np.ndarray, np.ndarray]:
+    def probes(self) -> Probes:
         low, high = self.extrapolation
         x = np.linspace(low, high, self.probed, dtype=np.float32)[:, None]
-        return x, x
+        return Probes([f"{value:g}" for value in x[:, 0]], x, x)

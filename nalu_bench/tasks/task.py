@@ -10,6 +10,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+@dataclass(frozen=True)
+class Probes:
+    """Examples of which every prediction is kept.
+
+    Attributes:
+        labels: what a reader calls them.
+        inputs: (B, ...) as `sample` gives them.
+        targets: (B, output_size).
+    """
+
+    labels: list[str]
+    inputs: np.ndarray
+    targets: np.ndarray
+
+
 @dataclass
 class Task:
     """A distribution of inputs with their targets. The fields of a subclass are its keys in YAML.
@@ -20,8 +35,8 @@ class Task:
     Attributes:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
-        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,), or "sequence" of
-            shape (length, input_size).
+        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,), "sequence" of
+            shape (length, input_size), or "text": (length,) tokens below input_size, then -1 to the end.
         evaluated: the splits on which errors are recorded at every evaluation; the first selects the step.
         tested: the splits on which the selected network alone is judged, once: what costs too much to follow.
     """
@@ -36,7 +51,7 @@ class Task:
 
     @property
     def input_size(self) -> int:
-        """Number of inputs of one example, or of one step of a sequence."""
+        """Number of inputs of one example, or of one step of a sequence; of different tokens in a text."""
         raise NotImplementedError
 
     @property
@@ -91,15 +106,16 @@ class Task:
             split_parameters: `split_parameters` of the split, as tensors.
 
         Returns:
-            inputs (B, input_size), or (B, length, input_size) of a sequence, and targets (B, output_size).
+            inputs (B, ...) of the kind `inputs`, and targets (B, output_size).
         """
         raise NotImplementedError
 
-    def probes(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Inputs (B, input_size) and targets (B, output_size), equal for all seeds; None for none.
+    def fixed_numbers(self, split: str) -> np.ndarray | None:
+        """The numbers (`numbers`, B) behind all examples of an evaluated split, where it is not drawn at random."""
+        return None
 
-        What the selected network predicts for these inputs is kept with its run, beside the targets.
-        """
+    def probes(self) -> Probes | None:
+        """Inputs, equal for all seeds, for which the predictions of the selected network are kept; None for none."""
         return None
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:

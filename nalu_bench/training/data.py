@@ -60,7 +60,7 @@ class Data:
         seeds: the task's `seed_parameters`, stacked.
         constants: the values of these and of its `split_parameters` in training, each sorted by name.
         evaluated: the examples of every evaluated split.
-        probes: inputs (B, N) whose predictions are kept, and their targets (B, O); or None.
+        probes: inputs (B, ...) whose predictions are kept, or None.
     """
 
     def __init__(self, cell: Cell, seeds: list[int], device: torch.device) -> None:
@@ -72,19 +72,25 @@ class Data:
         self.constants = [part[name] for part in (self.seeds, train) for name in sorted(part)]
         self.evaluated = {split: self.examples(split) for split in cell.task.evaluated}
         probes = cell.task.probes()
-        self.probes = None if probes is None else (torch.from_numpy(probes[0]).to(device), probes[1])
+        self.probes = None if probes is None else torch.from_numpy(probes.inputs).to(device)
 
     def examples(self, split: str) -> Examples:
         """The examples of a split; their numbers are the same for every seed."""
         task = self.cell.task
-        shape = (task.numbers(split), self.cell.recipe.evaluation_size)
-        lines = draws.coefficients(task.intervals(split))
-        numbers = draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
-        numbers, constants = numbers.to(self.device), self._to_device(task.split_parameters(split))
+        numbers, constants = self._numbers(split).to(self.device), self._to_device(task.split_parameters(split))
         lanes = torch.arange(WIDTH, device=self.device)  # a task may have no `seed_parameters` to count them by
         x, t = torch.vmap(lambda lane, seed: task.sample(numbers, seed, constants))(lanes, self.seeds)
         shared = x.stride(0) == 0  # vmap repeats without a copy what does not depend on the seed
         return Examples(x[0] if shared else x, t.contiguous(), shared)
+
+    def _numbers(self, split: str) -> Tensor:
+        task = self.cell.task
+        fixed = task.fixed_numbers(split)
+        if fixed is not None:
+            return torch.from_numpy(fixed)
+        shape = (task.numbers(split), self.cell.recipe.evaluation_size)
+        lines = draws.coefficients(task.intervals(split))
+        return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
 
     def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
         return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}

@@ -114,6 +114,7 @@ class Program:
     def __init__(self, cell: Cell, mode: Mode) -> None:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
+        self.mode = mode
         self.network = cell.model.build(cell.task)
         self.objective = Objective(self.network, cell.recipe.loss)
         self.errors = Errors(self.network)
@@ -126,7 +127,7 @@ class Program:
         self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
         self.split_constants = sorted(cell.task.split_parameters("train"))
         self._step_graph = compilation.graph(self._flat_step, mode)
-        self._error_graphs = {shared: compilation.graph(self._flat_errors(shared), mode) for shared in (True, False)}
+        self._error_graphs: dict[tuple[bool, torch.Size], Flat] = {}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
         """Initial weights, each from the stream of its seed and name."""
@@ -198,7 +199,10 @@ class Program:
 
     def evaluate(self, parameters: Tensors, examples: Examples) -> Tensors:
         """Mean squared and mean absolute error (S,), by name."""
-        errors = self._error_graphs[examples.shared](*parameters.values(), examples.x, examples.t)
+        kind = (examples.shared, examples.x.shape)  # a graph is made for one shape
+        if kind not in self._error_graphs:
+            self._error_graphs[kind] = compilation.graph(self._flat_errors(examples.shared), self.mode)
+        errors = self._error_graphs[kind](*parameters.values(), examples.x, examples.t)
         return dict(zip(("mse", "mae"), errors, strict=True))
 
     def _flat_errors(self, shared: bool) -> Flat:

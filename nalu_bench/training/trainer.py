@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.cell import Cell
-from nalu_bench.seeds import WIDTH, Block, BlockResult, Predictions, ranges_text
+from nalu_bench.seeds import WIDTH, Block, BlockResult, ranges_text
 from nalu_bench.training import checkpoint
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
@@ -265,10 +265,8 @@ class _Loop:
             errors = self.program.test(self.selected.parameters, self.data.examples(split))
             tested |= {f"{split}_{name}": error.cpu().numpy()[lanes] for name, error in errors.items()}
         predictions = None
-        if self.data.probes:
-            inputs, targets = self.data.probes
-            predicted = self.program.predictions(self.selected.parameters, inputs).cpu().numpy()[lanes]
-            predictions = Predictions(targets, predicted)
+        if self.data.probes is not None:
+            predictions = self.program.predictions(self.selected.parameters, self.data.probes).cpu().numpy()[lanes]
         return BlockResult(
             block=self.request.block,
             steps=np.array(self.log.steps, np.int64),

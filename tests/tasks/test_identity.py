@@ -25,9 +25,10 @@ def test_inputs_fill_the_range_of_their_split_and_are_their_own_targets(split: s
 
 
 def test_probes_are_evenly_spaced_over_the_test_range() -> None:
-    inputs, targets = task().probes()
-    assert np.array_equal(inputs, targets)
-    assert np.array_equal(inputs[:, 0], np.arange(-20, 20.25, 0.25, dtype=np.float32))
+    probes = task().probes()
+    assert np.array_equal(probes.inputs, probes.targets)
+    assert probes.labels[:2] == ["-20", "-19.75"]
+    assert np.array_equal(probes.inputs[:, 0], np.arange(-20, 20.25, 0.25, dtype=np.float32))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from nalu_bench.analysis.compare import Comparison, compare_claim
 from nalu_bench.analysis.identity_claims import Array, Errors
 from nalu_bench.analysis.intervals import student_interval
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
-from nalu_bench.analysis.tables import Table, ours
+from nalu_bench.analysis.tables import Table, ours, three_digits
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -175,19 +175,15 @@ def _activation(words: dict[str, Any]) -> str:
 
 
 def _error(line: dict[str, Any]) -> str:
-    return ours(line, _three_digits)
+    return ours(line, three_digits)
 
 
 def _ratio(line: dict[str, Any]) -> str:
-    return _three_digits(line["ours"])
+    return three_digits(line["ours"])
 
 
 def _rank(line: dict[str, Any]) -> str:
     return f"{line['ours']:.0f}"
-
-
-def _three_digits(value: float) -> str:
-    return f"{value:#.3g}".rstrip(".") if value < 1e4 else f"{value:.1e}"
 
 
 def _claims_table(claims: pd.DataFrame, title: str) -> Table:
@@ -195,7 +191,7 @@ def _claims_table(claims: pd.DataFrame, title: str) -> Table:
         [
             line["printed"],
             line["note"].replace("; a claim in words", ""),
-            ours(line, _three_digits),
+            ours(line, three_digits),
             line["verdict"] or "–",
         ]
         for line in records(claims)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis import style
-from nalu_bench.analysis.compare import Comparison, compare_single, middle_range
-from nalu_bench.analysis.intervals import median_interval
+from nalu_bench.analysis import medians, style
+from nalu_bench.analysis.compare import Comparison, compare_single
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, interval, score
 from nalu_bench.errors import UsageError
@@ -60,7 +59,14 @@ class Scores(Summary):
         seed = f"best seed {best['seed']}" if np.isfinite(best["score"]) else "no seed has a finite error"
         nothing = (float("nan"), float("nan"))
         return [
-            Row({**where, "metric": "score"}, *_median(scores), count, trained, partial(_compare, scores), unfinished),
+            Row(
+                {**where, "metric": "score"},
+                *medians.median_of(scores),
+                count,
+                trained,
+                partial(_compare, scores),
+                unfinished,
+            ),
             Row({**where, "metric": "score_best"}, best["score"], *nothing, count, trained, None, seed),
         ]
 
@@ -101,7 +107,7 @@ class Scores(Summary):
         )
         base = self._base(measured)
         cells = measured.runs[measured.runs["role"] == "cell"]
-        medians = table[table["metric"] == "score"]
+        printed = table[table["metric"] == "score"].set_index(["task", "operation", "split", "model"])["printed"]
         drawn = []
         for row, (task, split) in enumerate(places):
             axes[row][0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
@@ -110,14 +116,14 @@ class Scores(Summary):
                 if row == 0:
                     axis.set_title(style.OPERATION_LABELS[operation])
                 group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
-                printed = medians[(medians["operation"] == operation) & (medians["split"] == split)]
-                drawn += _draw(axis, group, base, split, printed[printed["task"] == task])
-        figure.suptitle("Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed", fontsize=8)
-        entries: dict[str, Any] = {}
-        for axis in axes[:: len(SPLITS), 0]:
-            entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-        entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}  # last
-        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=5)
+                scores = {
+                    words["model"]: _scores(runs, base, split)["score"].to_numpy() for words, runs in by_cell(group)
+                }
+                texts = {model: printed.get((task, operation, split, model), "") for model in scores}
+                where = {"task": task, "split": split, "operation": operation}
+                drawn += [where | line for line in medians.draw(axis, scores, texts, HIGHEST)]
+        figure.suptitle(medians.HEADING, fontsize=8)
+        medians.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
         return figure, pd.DataFrame(drawn)
 
 
@@ -128,34 +134,6 @@ def _prepare(axis: Any) -> None:
     axis.minorticks_off()
 
 
-def _draw(axis: Any, runs: pd.DataFrame, base: pd.DataFrame, split: str, table: pd.DataFrame) -> list[dict[str, Any]]:
-    drawn = []
-    printed = table.set_index("model")["printed"].to_dict()
-    for place, (words, group) in enumerate(by_cell(runs)):
-        model = words["model"]
-        scores = _scores(group, base, split)["score"].to_numpy()
-        low, high = middle_range(scores)
-        median = np.median(scores)
-        look = style.drawing(model)
-        axis.plot([place] * 2, np.minimum([low, high], HIGHEST), color=look["color"], linewidth=2.5, alpha=0.5)
-        axis.plot(
-            [place], [min(median, HIGHEST)], color=look["color"], marker=look["marker"], linestyle="", markersize=5.5,
-            label=style.label(model),
-        )  # fmt: skip
-        text = str(printed.get(model, ""))
-        line = {"split": split, "operation": group["operation"].iloc[0], "model": model}
-        drawn.append(line | {"median": median, "low": low, "high": high, "printed": text})
-        if text:
-            value = float(text.removeprefix(">"))
-            axis.plot(
-                [place + 0.35], [min(value, HIGHEST)], color="black", marker="d", markersize=4.5, fillstyle="none",
-                linestyle="", label="printed" if place == 0 else None,
-            )  # fmt: skip
-    axis.set_xticks([])
-    axis.set_xlim(-0.5, len(drawn) - 0.2)
-    return drawn
-
-
 def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
     """`runs` with the column `score`, infinite where there is no finite error."""
     column = f"{split}_mae"
@@ -164,15 +142,7 @@ def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
     if same.empty or len(same) < same["asked"].iloc[0]:
         raise UsageError(f"the untrained models for {first['operation']} are not all there: run the experiment first.")
     denominator = same[column].median()
-    errors = runs[column].to_numpy(float)
-    return runs.assign(score=np.where(np.isfinite(errors), 100 * errors / denominator, np.inf))
-
-
-def _median(scores: np.ndarray) -> tuple[float, float, float]:
-    """The median with its interval; the interval only where all scores are finite."""
-    if np.isfinite(scores).all():
-        return median_interval(scores)
-    return float(np.median(scores)), np.nan, np.nan
+    return runs.assign(score=100 * medians.finite_or_worst(runs[column]) / denominator)
 
 
 def _compare(scores: np.ndarray, printed: dict[str, str]) -> Comparison:

@@ -1,0 +1,47 @@
+"""Texts: an embedding, a recurrent cell over the tokens, and a unit that reads its state after the last of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from nalu_bench.errors import UsageError
+from nalu_bench.models.recurrent import Recurrent
+from nalu_bench.registry import register
+from nalu_bench.tasks.task import Task
+
+if TYPE_CHECKING:
+    from nalu_bench.models.network import Network
+
+
+@register("text", version=1)
+@dataclass
+class Text(Recurrent):
+    """token_t -> e_t, [e_t, h_{t-1}] -> h_t at every token, then h -> output_size after the last.
+
+    Attributes:
+        embedding_size: size of e.
+    """
+
+    accepts: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    embedding_size: int
+
+    def validate(self) -> None:
+        super().validate()
+        if self.embedding_size < 1:
+            raise UsageError(f"model.embedding_size must be at least 1, got {self.embedding_size}.")
+
+    def units(self) -> list[str]:
+        return ["embedding", *super().units()]
+
+    def build(self, task: Task) -> Network:
+        import torch
+
+        from nalu_bench.models.network import Reader
+        from nalu_bench.units.embedding import Embedding
+
+        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
+            cell, head = self.layers(self.embedding_size, task.output_size)
+            reader = Reader(Embedding(task.input_size, self.embedding_size), cell, head)
+        return reader.to_empty(device="cpu")

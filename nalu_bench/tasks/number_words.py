@@ -1,0 +1,208 @@
+"""Numbers written in words, to be read as numbers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.registry import register
+from nalu_bench.tasks.task import Probes, Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOKENS = ("auto", "words", "characters")
+FIRST = 20
+"""The smallest numbers, which are all trained on."""
+
+MOST = 100_000
+"""Numbers of a task: a later one in words takes as long as an earlier one."""
+
+ABSENT = -1
+"""Stands after the last token of a text that is shorter than the longest."""
+
+
+@register("number_words", version=1)
+@dataclass
+class NumberWords(Task):
+    """t = the number that a text says: "five hundred and fifteen" -> 515.
+
+    The texts are num2words's. The training split holds the smallest 20 numbers and a random sample in which every
+    token occurs; the validation split is a random sample of the others, the test split what is left.
+
+    Source: Trask et al. 2018, section 4.3 and Table 3, where the splits have 169, 200 and 631 numbers. Deviations: the
+    paper's sample is not known; ours is drawn once, from `split`, and is the same for all seeds. Batches are drawn with
+    replacement.
+
+    Attributes:
+        language: a language of num2words.
+        lowest, highest: the range of numbers, both ends included.
+        training, validation: sizes of these splits; the rest is the test split.
+        tokens: words, characters, or auto: words where the training split can hold all of them, else characters
+            (languages that write a number as one word).
+        split: the seed of the random samples.
+        probed: numbers of the test split whose prediction is kept after every token.
+    """
+
+    inputs: ClassVar[str] = "text"
+    evaluated: ClassVar[tuple[str, ...]] = ("validation", "train", "test")
+
+    language: str
+    lowest: int
+    highest: int
+    training: int
+    validation: int
+    tokens: str
+    split: int
+    probed: int
+
+    def validate(self) -> None:
+        from num2words import CONVERTER_CLASSES
+
+        if self.language not in CONVERTER_CLASSES:
+            raise unknown("language of num2words", self.language, CONVERTER_CLASSES)
+        if self.tokens not in TOKENS:
+            raise unknown("kind of tokens", self.tokens, TOKENS)
+        count = self.highest - self.lowest + 1
+        if not FIRST < count <= MOST:
+            raise UsageError(
+                f"task.lowest to task.highest must be {FIRST + 1} to {MOST:,} numbers, got {count:,}, from "
+                f"{self.lowest} to {self.highest}."
+            )
+        if min(self.training, self.validation) < 1 or self.training + self.validation >= count:
+            raise UsageError(
+                f"every split must hold a number: task.training and task.validation must be at least 1 and leave some "
+                f"of {count} numbers for the test, got {self.training} and {self.validation}."
+            )
+        if not 0 <= self.probed <= count - self.training - self.validation:
+            raise UsageError(f"task.probed must be at least 0 and within the test split, got {self.probed}.")
+        self._corpus()
+
+    @property
+    def input_size(self) -> int:
+        return len(self._corpus().vocabulary)
+
+    def numbers(self, split: str) -> int:
+        return 1
+
+    def program(self) -> tuple[Any, ...]:
+        return (self.input_size, self._corpus().tokens.shape, self.training)
+
+    def vocabulary(self) -> list[str]:
+        """All tokens of all numbers, in the order of their first use."""
+        return self._corpus().vocabulary
+
+    def members(self, split: str) -> np.ndarray:
+        """The numbers of a split."""
+        return self.lowest + self._corpus().places[split]
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """The texts of the split as tokens (n, length), and its numbers (n,)."""
+        corpus = self._corpus()
+        return {"tokens": corpus.tokens[corpus.places[split]], "values": self.members(split).astype(np.float32)}
+
+    def fixed_numbers(self, split: str) -> np.ndarray:
+        count = len(self.members(split))
+        return ((np.arange(count, dtype=np.float32) + 0.5) / count)[None, :]
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        tokens, values = split_parameters["tokens"], split_parameters["values"]
+        chosen = (numbers[0] * len(values)).long().clamp(max=len(values) - 1)
+        return tokens[chosen], values[chosen].unsqueeze(-1)
+
+    def probes(self) -> Probes | None:
+        words, texts = self.vocabulary(), self.split_parameters("test")
+        labels, inputs, targets = [], [], []
+        for row, value in zip(texts["tokens"][: self.probed], texts["values"], strict=False):
+            for length in range(1, int((row != ABSENT).sum()) + 1):
+                labels.append(words[row[length - 1]])
+                inputs.append(np.where(np.arange(len(row)) < length, row, ABSENT))
+                targets.append([value])
+        return Probes(labels, np.array(inputs), np.array(targets, np.float32)) if inputs else None
+
+    def _corpus(self) -> Corpus:
+        return _corpus(
+            self.language, self.lowest, self.highest, self.tokens, self.training, self.validation, self.split
+        )
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All numbers in words.
+
+    Attributes:
+        vocabulary: all tokens.
+        tokens: (numbers, length) places in the vocabulary, then `ABSENT`.
+        places: split -> places of its numbers, counted from the lowest.
+    """
+
+    vocabulary: list[str]
+    tokens: np.ndarray
+    places: dict[str, np.ndarray]
+
+
+@functools.cache
+def _corpus(
+    language: str, lowest: int, highest: int, tokens: str, training: int, validation: int, split: int
+) -> Corpus:
+    texts = _texts(language, lowest, highest)
+    kinds = {
+        "words": [re.findall(r"[^\s,-]+", text) for text in texts],
+        "characters": [list(text) for text in texts],
+    }
+    order = [*range(FIRST), *(FIRST + np.random.default_rng(split).permutation(len(texts) - FIRST)).tolist()]
+    for kind in kinds if tokens == "auto" else [tokens]:
+        tokenised = kinds[kind]
+        needed = _covering(tokenised, order)
+        if len(needed) <= training:
+            rest = [place for place in order if place not in set(needed)]
+            fill = training - len(needed)
+            places = {
+                "train": needed + rest[:fill],
+                "validation": rest[fill : fill + validation],
+                "test": rest[fill + validation :],
+            }
+            return _indexed(tokenised, {name: np.array(found) for name, found in places.items()})
+    raise UsageError(
+        f"the training split must hold the first {FIRST} numbers and every token, at least {len(needed)} numbers in "
+        f"{kind}, got task.training={training}; raise it or choose another task.tokens."
+    )
+
+
+def _indexed(texts: list[list[str]], places: dict[str, np.ndarray]) -> Corpus:
+    vocabulary = {
+        token: number for number, token in enumerate(dict.fromkeys(token for text in texts for token in text))
+    }
+    tokens = np.full((len(texts), max(map(len, texts))), ABSENT)
+    for row, text in zip(tokens, texts, strict=True):
+        row[: len(text)] = [vocabulary[token] for token in text]
+    return Corpus(list(vocabulary), tokens, places)
+
+
+def _texts(language: str, lowest: int, highest: int) -> list[str]:
+    from num2words import num2words
+
+    try:
+        return [str(num2words(number, lang=language)) for number in range(lowest, highest + 1)]
+    except (NotImplementedError, OverflowError, TypeError, ValueError, LookupError) as error:
+        raise UsageError(
+            f"num2words cannot write all numbers from {lowest} to {highest} in the language {language} "
+            f"({type(error).__name__}); choose another task.language, task.lowest or task.highest."
+        ) from None
+
+
+def _covering(texts: list[list[str]], order: list[int]) -> list[int]:
+    """The first 20 texts of the order, and every later one with a token that those before it lack."""
+    chosen, seen = [], set[str]()
+    for number, place in enumerate(order):
+        if number < FIRST or not seen.issuperset(texts[place]):
+            chosen.append(place)
+            seen.update(texts[place])
+    return chosen

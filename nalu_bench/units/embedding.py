@@ -1,0 +1,31 @@
+"""An embedding as a unit over one-hot vectors."""
+
+from torch import Tensor, nn
+
+from nalu_bench.registry import register
+from nalu_bench.units.unit import Initialiser, Unit
+
+
+@register("embedding", version=1)
+class Embedding(Unit):
+    """y = E x for a one-hot x: the column of E that belongs to a token.
+
+    Source: `torch.nn.Embedding`, whose initialisation it has: E ~ N(0, 1). Deviations: the input is one-hot, so that it
+    is a matrix product under `vmap`; `weights` names none, as E is not meant to be sparse.
+
+    Shape: (..., in_features) -> (..., out_features), in_features the number of tokens.
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.E = self.matrix()
+        self.reset_parameters()
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {"E": lambda tensor, generator: nn.init.normal_(tensor, generator=generator)}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {}
+
+    def columns(self, x: Tensor) -> Tensor:
+        return self.E @ x
