@@ -42,7 +42,7 @@ def test_equal_values_have_one_address_however_they_are_written(make_cell: MakeC
 
 
 OTHER: dict[str, Any] = {
-    "optimizer": "rmsprop", "selection": "last", "name": "other", "kind": "other", "operation": "add",
+    "optimizer": "rmsprop", "loss": "smooth_l1", "selection": "last", "name": "other", "kind": "other", "operation": "add",
     "interpolation": [1, 3], "extrapolation": [[-6, -2], [2, 6]], "hidden_size": 3,
     "penalties": {"sparsity": Penalty(0.2, 5, 15)}, "layers": [Layer("nau", {}), Layer("nau", {})],
 }  # fmt: skip
@@ -130,7 +130,7 @@ def test_the_values_of_a_cell_have_dotted_keys(make_cell: MakeCell) -> None:
     [
         ({"steps": 12}, r"steps must be a multiple of log_every \(5\), got 12"),
         ({"steps": -5}, "steps must be at least 0, got -5"),
-        ({"optimizer": "sgd"}, "unknown optimizer 'sgd'"),
+        ({"optimizer": "adamm"}, "unknown optimizer 'adamm'; did you mean 'adam'"),
         ({"selection": "best"}, "unknown selection 'best'"),
         ({"learning_rate": 0}, "recipe.learning_rate must be above 0 and finite, got 0"),
         ({"beta2": 1.0}, r"recipe.beta2 must lie in \[0, 1\), got 1.0"),
