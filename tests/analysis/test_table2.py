@@ -59,8 +59,9 @@ def invent(root: Path, operation: str, model: str, seeds: range) -> Cell:
             np.full(count, 5_000_000),
             np.full(count, -1),
             {"W": np.zeros((count, 1, 1))},
-            None,
-            60.0,
+            tested={},
+            predictions=None,
+            seconds=60.0,
         )
         made_by = {"device": "cpu", "mode": "eager", "torch": "0", "commit": "none"}
         write_part(root / "runs", cell, result, made_by)
