@@ -84,7 +84,7 @@ class Claims:
         name = min(self._non_linear, key=lambda each: self.errors[each]["outside"].mean())
         share = self.errors[name]["outside"] / self.scale
         mean, limit = float(share.mean()), self.limits.failing
-        low, high = _student(share)
+        low, high = student(share)
         what = f"smallest error outside / mean abs(x) of a non-linear activation ({name})"
         return Tested(mean, low, high, limit, True, what, f"at least {limit:g}")
 
@@ -164,7 +164,8 @@ def nonlinearity(activation: str, low: float, high: float, points: int = 2001) -
     return float(1 - np.corrcoef(x.numpy(), y)[0, 1] ** 2)
 
 
-def _student(values: Array) -> tuple[float, float]:
+def student(values: Array) -> tuple[float, float]:
+    """Student's interval for the mean of errors; nan for fewer than two."""
     if len(values) < 2:
         return float("nan"), float("nan")
     return student_interval(float(values.mean()), float(values.std(ddof=1)), len(values))

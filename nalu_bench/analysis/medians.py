@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis import style
-from nalu_bench.analysis.compare import middle_range
+from nalu_bench.analysis.compare import Comparison, compare_single, middle_range
 from nalu_bench.analysis.intervals import median_interval
 
 Array = NDArray[np.float64]
@@ -27,6 +27,11 @@ def median_of(samples: Array) -> tuple[float, float, float]:
     if np.isfinite(samples).all():
         return median_interval(samples)
     return float(np.median(samples)), np.nan, np.nan
+
+
+def against_printed(samples: Array, printed: dict[str, str]) -> Comparison:
+    """The range of our seeds against a row of the printed numbers."""
+    return compare_single(samples, printed["printed"])
 
 
 def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], highest: float) -> list[dict[str, Any]]:

@@ -162,7 +162,8 @@ def _corpus(
         tokenised = kinds[kind]
         needed = _covering(tokenised, order)
         if len(needed) <= training:
-            rest = [place for place in order if place not in set(needed)]
+            taken = set(needed)
+            rest = [place for place in order if place not in taken]
             fill = training - len(needed)
             places = {
                 "train": needed + rest[:fill],

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class RecurrentArithmetic(Arithmetic):
     """t = a ∘ b,  a = Σ_t Σ_{i in A} x_ti,  b = Σ_t Σ_{i in B} x_ti,  of sequences x_1 ... x_T.
 
-    Source: Trask et al. 2018, section 4.2, the recurrent half of Table 1. The paper's sizes are not known; those of
-    the public rebuilds are in `experiments/trask2018/README.md`. Every number of the extrapolation split comes from
-    `extrapolation`, which may equal `interpolation`: the sequences are longer.
+    Source: Trask et al. 2018, section 4.2, the recurrent half of Table 1. Deviations: the
+    paper's sizes are not known. Every number of the extrapolation split comes from `extrapolation`, which may equal
+    `interpolation`: the sequences are longer.
 
     Attributes:
         length: steps of a sequence in training and validation.

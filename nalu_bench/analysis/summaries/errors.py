@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis import medians, style
-from nalu_bench.analysis.compare import Comparison, compare_single
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
-from nalu_bench.analysis.tables import Table, interval, three_digits
+from nalu_bench.analysis.tables import Table, ours, three_digits
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Errors(Summary):
         errors = medians.finite_or_worst(runs[f"{where['split']}_mae"])
         best = int(np.argmin(medians.finite_or_worst(runs["validation_mae"])))
         count, steps, nothing = len(runs), int(runs["steps"].iloc[0]), (float("nan"), float("nan"))
-        compare, note = partial(_compare, errors), count_note(runs)
+        compare, note = partial(medians.against_printed, errors), count_note(runs)
         return [
             Row({**where, "metric": "mae"}, *medians.median_of(errors), count, steps, compare, note),
             Row(
@@ -81,12 +80,8 @@ class Errors(Summary):
         return figure, pd.DataFrame(drawn)
 
 
-def _compare(errors: medians.Array, printed: dict[str, str]) -> Comparison:
-    return compare_single(errors, printed["printed"])
-
-
 def _ours(line: dict[str, Any]) -> str:
-    return interval(line["ours"], line["ours_low"], line["ours_high"], three_digits)
+    return ours(line, three_digits)
 
 
 SHOWN = [

@@ -84,8 +84,7 @@ class Identity(Summary):
         if count < len(runs):
             note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
         mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
-        interval = student_interval(mean, float(errors.std(ddof=1)), count) if count > 1 else nothing
-        found = [Row({**where, "metric": "mae"}, mean, *interval, count, steps, None, note)]
+        found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
         if where["split"] != "inside":
             found.append(Row({**where, "metric": "ratio"}, mean / inside, *nothing, count, steps, None, note))
             found.append(Row({**where, "metric": "rank"}, rank, *nothing, count, steps, None, note))
@@ -206,7 +205,7 @@ def _bands(measured: Measured) -> pd.DataFrame:
         mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
         error = (mine["prediction"].astype(float) - mine["target"]).abs()
         found = error[np.isfinite(error)].groupby(mine["target"]).agg(["mean", "std", "count"])
-        limits = [student_interval(*line) if line[2] > 1 else (np.nan, np.nan) for line in found.to_numpy()]
+        limits = [student_interval(mean, spread, int(count)) for mean, spread, count in found.to_numpy()]
         low, high = np.array(limits).T
         frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
         frames[-1].insert(0, "activation", _activation(words))

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis import medians, style
-from nalu_bench.analysis.compare import Comparison, compare_single
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
-from nalu_bench.analysis.tables import Table, interval, score
+from nalu_bench.analysis.tables import Table, ours, score
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -64,7 +63,7 @@ class Scores(Summary):
                 *medians.median_of(scores),
                 count,
                 trained,
-                partial(_compare, scores),
+                partial(medians.against_printed, scores),
                 unfinished,
             ),
             Row({**where, "metric": "score_best"}, best["score"], *nothing, count, trained, None, seed),
@@ -81,7 +80,7 @@ class Scores(Summary):
         models = list(table["model"].unique())
         seeds = table["n_seeds"].max()
         lines = {
-            f"ours, median of {seeds} seeds": partial(_cell, "score", _ours),
+            f"ours, median of {seeds} seeds": partial(_cell, "score", lambda line: ours(line, score)),
             "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
             "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
             "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
@@ -145,14 +144,6 @@ def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
     return runs.assign(score=100 * medians.finite_or_worst(runs[column]) / denominator)
 
 
-def _compare(scores: np.ndarray, printed: dict[str, str]) -> Comparison:
-    return compare_single(scores, printed["printed"])
-
-
 def _cell(metric: str, show: Any, table: pd.DataFrame, model: str) -> str:
     lines = records(table[(table["model"] == model) & (table["metric"] == metric)])
     return str(show(lines[0])) if lines else "–"
-
-
-def _ours(line: dict[str, Any]) -> str:
-    return interval(line["ours"], line["ours_low"], line["ours_high"], score)
