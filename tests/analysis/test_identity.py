@@ -66,6 +66,15 @@ def test_errors_are_means_over_the_probes_of_a_range_and_then_over_seeds() -> No
     assert [row(rows, name, "outside", "rank")["ours"] for name in SLOPES] == [1, 2, 3, 4, 5]
 
 
+def test_a_seed_fails_from_one_percent_of_the_mean_input_outside() -> None:
+    slope = 0.115 / 7.625  # x is 12.625 on average and 7.625 from the range: half of the seeds err by 0.12625 and more
+    rows = table(measured(SLOPES | {"elu": slope}))
+    grows = 0.01 + 0.115 * (1 + 0.1 * np.sin(np.arange(SEEDS)))
+    assert row(rows, "elu", "outside", "failing")["ours"] == (grows >= 0.12625).mean()
+    assert 0.3 < (grows >= 0.12625).mean() < 0.7
+    assert [row(rows, name, "outside", "failing")["ours"] for name in ("linear", "tanh")] == [0, 1]
+
+
 def test_runs_without_finite_predictions_are_left_out_and_noted() -> None:
     found = row(table(measured(broken=3)), "elu", "outside", "mae")
     assert found["n_seeds"] == SEEDS - 3
@@ -144,8 +153,8 @@ def test_the_report_of_the_student_project_has_both_its_test_ranges() -> None:
     found = measured()
     header = summary.tables(compared(summary.rows(found), summary.published))[0].header
     assert header[1:] == [
-        "Error in [-10, 10]", "Error in the rest of [-20, 20]", "ratio", "rank", "Error in the rest of [-10, 20]",
-        "ratio", "rank",
+        "Error in [-10, 10]", "Error in the rest of [-20, 20]", "ratio", "rank", "failing seeds",
+        "Error in the rest of [-10, 20]", "ratio", "rank", "failing seeds",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from nalu_bench.analysis import identity_claims, style
 from nalu_bench.analysis.compare import Comparison, compare_claim
 from nalu_bench.analysis.identity_claims import Array, Errors
-from nalu_bench.analysis.intervals import student_interval
+from nalu_bench.analysis.intervals import student_interval, wilson_interval
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, ours, three_digits
 from nalu_bench.registry import register
@@ -32,6 +32,7 @@ class Identity(Summary):
         error of a run in a range = mean |prediction(x) - x| over the probes x of the range
         error of an activation    = mean over its seeds, with Student's interval
         ratio = error outside / error inside,   rank = 1 for the smallest error outside
+        failing = share of seeds whose error outside is at least `claims.failing` of mean |x| there, Wilson's interval
 
     A test range without its part inside is "outside". A run without a finite prediction is left out, and noted.
 
@@ -48,11 +49,20 @@ class Identity(Summary):
         cells = self._cells(measured)
         means = {name: [float(errors[name].mean()) for _, errors, _ in cells] for name in self.report["ranges"]}
         ranks = {name: rankdata(values, method="min") for name, values in means.items()}
+        limits = {
+            name: self.report["claims"]["failing"] * self._scale(measured, name) for name in self.report["ranges"]
+        }
         rows = []
         for number, (words, errors, runs) in enumerate(cells):
             for name, values in errors.items():
-                rows += self._rows(words | {"split": name}, values, means["inside"][number], ranks[name][number], runs)
+                inside, rank = means["inside"][number], ranks[name][number]
+                rows += self._rows(words | {"split": name}, values, inside, rank, limits[name], runs)
         return rows + self._claims(measured, cells)
+
+    def _scale(self, measured: Measured, name: str) -> float:
+        """Mean |x| of the probes of a range."""
+        x = measured.predictions["target"]
+        return float(x[_chosen(x, name, self.report["ranges"])].abs().mean())
 
     def _claims(self, measured: Measured, cells: list[Cell]) -> list[Row]:
         """The tests of the claims that are printed; none where an activation they are about was not asked for."""
@@ -64,7 +74,7 @@ class Identity(Summary):
         claims = identity_claims.Claims(
             found,
             thresholds,
-            scale=float(seen[_chosen(seen, "outside", self.report["ranges"])].abs().mean()),
+            scale=self._scale(measured, "outside"),
             ends=(float(seen.min()), float(seen.max())),
         )
         words, _, runs = cells[0]
@@ -79,15 +89,22 @@ class Identity(Summary):
             )
         return rows
 
-    def _rows(self, where: dict[str, str], errors: Array, inside: float, rank: float, runs: pd.DataFrame) -> list[Row]:
+    def _rows(
+        self, where: dict[str, str], errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
+    ) -> list[Row]:
         count, steps, note = len(errors), int(runs["steps"].iloc[0]), count_note(runs)
         if count < len(runs):
             note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
         mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
         found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
         if where["split"] != "inside":
-            found.append(Row({**where, "metric": "ratio"}, mean / inside, *nothing, count, steps, None, note))
-            found.append(Row({**where, "metric": "rank"}, rank, *nothing, count, steps, None, note))
+            failing = int((errors >= limit).sum())
+            numbers = {
+                "ratio": (mean / inside, *nothing),
+                "rank": (rank, *nothing),
+                "failing": (failing / count, *wilson_interval(failing, count)) if count else (float("nan"), *nothing),
+            }
+            found += [Row({**where, "metric": name}, *each, count, steps, None, note) for name, each in numbers.items()]
         return found
 
     def _cells(self, measured: Measured) -> list[Cell]:
@@ -124,8 +141,8 @@ class Identity(Summary):
             header.append(f"Error in {'the rest of ' if around else ''}[{low:g}, {high:g}]")
             forms.append((name, "mae", _error))
             if around:
-                header += ["ratio", "rank"]
-                forms += [(name, "ratio", _ratio), (name, "rank", _rank)]
+                header += ["ratio", "rank", "failing seeds"]
+                forms += [(name, "ratio", _ratio), (name, "rank", _rank), (name, "failing", _share)]
         outside = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours", kind="stable")
         rows = [
             [style.activation_label(_activation(line)), *(show(lines[line["setting"], *key]) for *key, show in forms)]
@@ -185,6 +202,10 @@ def _rank(line: dict[str, Any]) -> str:
     return f"{line['ours']:.0f}"
 
 
+def _share(line: dict[str, Any]) -> str:
+    return f"{line['ours']:.0%}" if np.isfinite(line["ours"]) else "–"
+
+
 def _claims_table(claims: pd.DataFrame, title: str) -> Table:
     rows = [
         [
@@ -227,5 +248,5 @@ def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> 
         axis.annotate(
             style.activation_label(name), (right, end), xytext=(1.05, (place - bottom) / (top - bottom)),
             textcoords="axes fraction", va="center", fontsize=8, color=look["color"], annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "linewidth": 0.8, "color": look["color"], "linestyle": look["linestyle"]},
+            arrowprops={"arrowstyle": "-", "linewidth": 0.8, "relpos": (0, 0.5), **look},
         )  # fmt: skip
