@@ -79,19 +79,29 @@ class Recurrence(Network):
         self.head = head
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        return self.unroll(x.movedim(-2, 0).mT.unbind(0))  # examples as columns, as units compute
+        steps = x.movedim(-2, 0).mT.unbind(0)  # examples as columns, as units compute
+        before, state = self.unroll(steps)
+        return self.read_out(steps[-1], before, state)
 
-    def unroll(
-        self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """From the inputs of every step, (..., I, B); where an example is not `present` (..., B) its state stays."""
-        state = steps[0].new_zeros(*steps[0].shape[:-2], self.cell.out_features, steps[0].shape[-1])
-        for number, step in enumerate(steps):
-            inputs = torch.cat([step, state], dim=-2).mT
-            after = self.cell(inputs).mT
-            state = after if present is None else torch.where(present[number].unsqueeze(-2), after, state)
+    def step(self, x: Tensor, state: Tensor) -> Tensor:
+        """s_t (..., S, B) of x_t (..., I, B) and s_{t-1}."""
+        after: Tensor = self.cell(torch.cat([x, state], dim=-2).mT)
+        return after.mT
+
+    def unroll(self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The states before and after the last step; where an example is not `present` (..., B) its state stays."""
+        state = before = steps[0].new_zeros(*steps[0].shape[:-2], self.cell.out_features, steps[0].shape[-1])
+        for number, x in enumerate(steps):
+            before, state = state, self.step(x, state)
+            if present is not None:
+                state = torch.where(present[number].unsqueeze(-2), state, before)
+        return before, state
+
+    def read_out(self, x: Tensor, before: Tensor, state: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """What the head makes of the last state, and the penalties at the last step."""
         hidden = state[..., : self.head.in_features, :].mT
-        return self.head(hidden), add(self.cell.penalties(inputs), self.head.penalties(hidden))
+        cell_penalties = self.cell.penalties(torch.cat([x, before], dim=-2).mT)
+        return self.head(hidden), add(cell_penalties, self.head.penalties(hidden))
 
 
 class Reader(Recurrence):
@@ -110,9 +120,16 @@ class Reader(Recurrence):
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         tokens = x.movedim(-1, 0).unbind(0)
-        vocabulary = torch.arange(self.embedding.in_features, device=x.device).unsqueeze(-1)
-        one_hot = [(token.unsqueeze(-2) == vocabulary).to(torch.get_default_dtype()) for token in tokens]
-        return self.unroll([self.embedding(each.mT).mT for each in one_hot], [token >= 0 for token in tokens])
+        every = torch.arange(self.embedding.in_features, device=x.device).unsqueeze(-1)
+        one_hot = [(token.unsqueeze(-2) == every).to(torch.get_default_dtype()) for token in tokens]
+        vocabulary = self.embedding(torch.eye(len(every), device=x.device)).mT
+        # What the cell makes of a token before its state is computed once for the vocabulary, not for every text.
+        read = self.cell.read(vocabulary)
+        before, state = self.unroll([read @ chosen for chosen in one_hot], [token >= 0 for token in tokens])
+        return self.read_out(vocabulary @ one_hot[-1], before, state)
+
+    def step(self, x: Tensor, state: Tensor) -> Tensor:
+        return self.cell.advance(x, state)
 
 
 def add(penalties: dict[str, Tensor], more: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -45,6 +45,17 @@ class LSTM(Unit):
 
     def columns(self, x: Tensor) -> Tensor:
         xh, c = x[..., : -self.hidden, :], x[..., -self.hidden :, :]
-        i, f, g, o = (self.W @ xh + self.b.unsqueeze(-1)).chunk(4, dim=-2)
+        return self._state(self.W @ xh + self.b.unsqueeze(-1), c)
+
+    def read(self, x: Tensor) -> Tensor:
+        """W_x x + b."""
+        return self.W[:, : -self.hidden] @ x + self.b.unsqueeze(-1)
+
+    def advance(self, read: Tensor, state: Tensor) -> Tensor:
+        h, c = state.chunk(2, dim=-2)
+        return self._state(read + self.W[:, -self.hidden :] @ h, c)
+
+    def _state(self, gates: Tensor, c: Tensor) -> Tensor:
+        i, f, g, o = gates.chunk(4, dim=-2)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
         return torch.cat([torch.sigmoid(o) * torch.tanh(c), c], dim=-2)

@@ -47,6 +47,17 @@ class Unit(nn.Module):
         """
         raise NotImplementedError(f"{type(self).__name__} must give its formula")
 
+    def read(self, x: Tensor) -> Tensor:
+        """What a recurrent cell makes of its inputs x (..., I - S, B) before it knows its state; x by default.
+
+        A cell that is affine in x can do here what needs doing only once for each token of a vocabulary.
+        """
+        return x
+
+    def advance(self, read: Tensor, state: Tensor) -> Tensor:
+        """The columns (..., O, B) of [x, state] from `read(x)` and the state (..., S, B)."""
+        return self.forward(torch.cat([read, state], dim=-2).mT).mT
+
     def initialisers(self) -> dict[str, Initialiser]:
         """Parameter name -> function that fills it in place from a generator."""
         raise NotImplementedError(f"{type(self).__name__} must say how its parameters are initialised")
