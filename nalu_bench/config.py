@@ -127,7 +127,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
     scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
     pairs = [
-        (group, _configure(_in_order(scale, _pairs(choice) + _seeds(group), changed, group.fixed)))
+        (group, _configure(_in_order(scale, _own_scale(group, scale) + _pairs(choice), changed, group.fixed)))
         for group in experiment.cells
         for choice in group.expand(only)
     ]
@@ -232,8 +232,11 @@ def _pairs(arguments: Iterable[str]) -> list[Pair]:
     return _single(_split(list(arguments))[0])
 
 
-def _seeds(group: CellGroup) -> list[Pair]:
-    return [] if group.seeds is None else [("seeds", group.seeds)]
+def _own_scale(group: CellGroup, scale: list[Pair]) -> list[Pair]:
+    """The group's own number of seeds and of steps, where it has them."""
+    steps = dict(scale)["budget.steps"] * group.share
+    seeds = [] if group.seeds is None else [("seeds", group.seeds)]
+    return [*seeds, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
 
 
 def _configure(pairs: Sequence[Pair]) -> DictConfig:

@@ -4,7 +4,8 @@
 
     title, source      what is reproduced, for headings
     budgets            name -> {seeds, steps, log_every, ramp_scale}: the scales, written out
-    cells              groups of cells: {overrides, grid, role, seeds, fixed}; a grid is expanded to all combinations
+    cells              groups of cells: {overrides, grid, role, seeds, share, fixed}; a grid is expanded to all
+                       combinations
     settings           word -> dotted key of a cell's values: what tells cells apart beyond their tasks (optional)
     report             {kind, ...}: a registered summary and its settings
 
@@ -32,6 +33,7 @@ class CellGroup:
         grid: key -> values; one cell for every combination.
         role: "cell", or what else the summary needs it for ("baseline").
         seeds: how many, where it is not the budget's number.
+        share: steps as a multiple of the budget's, where some cells are published with other lengths.
         fixed: whether what the group says also holds against the command line, as a baseline must.
     """
 
@@ -39,6 +41,7 @@ class CellGroup:
     grid: dict[str, list[Any]] = field(default_factory=dict)
     role: str = "cell"
     seeds: int | None = None
+    share: float = 1.0
     fixed: bool = False
 
     def expand(self, only: Mapping[str, Collection[str]]) -> list[list[str]]:

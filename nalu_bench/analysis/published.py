@@ -17,7 +17,7 @@ COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_
 
 OPERATIONS = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
-    "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "",
+    "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "", "sub (0-x1-..-xn)": "neg_sum",
 }  # fmt: skip
 SPLITS = {
     "Interpolation": "validation",
@@ -26,17 +26,30 @@ SPLITS = {
     "train": "train",
     "validation": "validation",
     "test": "test",
+    "train/val U(20,40), test U(0,60)": "test",
 }
+SETTINGS = {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)}
+"""Words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the IIT Indore
+report's code alone."""
+
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
     "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
 }  # fmt: skip
-MODELS_OF = {
+MODELS_OF: dict[str, dict[str, str]] = {
+    "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
     "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
     "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }
 """Where a task has models of its own."""
+
+CORRECTED = {
+    ("operands", "sqrt"): {"setting": "operands=1;reinitialized=15"},
+    ("operands", "square"): {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
+}
+"""(task, operation) -> keys that a source states otherwise: the IIT Indore report counts two operands and one cell
+where its code has one input, and two layers for the square."""
 
 METRICS = {
     "success_rate": "success_rate",
@@ -47,7 +60,11 @@ METRICS = {
     "sparsity_error_sample_mean": "sparsity_error_mean",
     "error, % of a randomly initialised model (0 = perfect)": "score",
     "MAE": "mae",
+    "accuracy": "accuracy",
 }
+PERCENT = {"accuracy"}
+"""Printed in percent with two digits, and kept by their source as shares."""
+
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
     "static": "arithmetic",
@@ -56,6 +73,9 @@ TASKS = {
     "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
     "recurrent": "recurrent_arithmetic",
     "number translation (number strings to scalars)": "number_words",
+    "single operation, n operands": "operands",
+    "2 operands": "operands",
+    "5 operands": "operands",
 }
 
 
@@ -97,6 +117,10 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
     for column, words in (only or {}).items():
         given = given[given[column].isin(words)].reset_index(drop=True)
     given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
+    given["setting"] = [
+        SETTINGS.get(setting or task, setting.replace("; ", ";"))
+        for setting, task in zip(given["setting"], given["task"], strict=True)
+    ]
 
     def translate(column: str, words: dict[str, str]) -> pd.Series:
         strange = sorted(set(given[column]) - set(words))
@@ -106,15 +130,18 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
 
     tasks = translate("task", TASKS)
     models = [_model(source, task, model) for task, model in zip(tasks, given["model"], strict=True)]
-    return pd.DataFrame(
+    converted = pd.DataFrame(
         {
             "task": tasks,
-            "setting": given["setting"].str.replace("; ", ";"),
+            "setting": given["setting"],
             "operation": translate("operation", OPERATIONS),
             "split": translate("range/split", SPLITS),
             "model": models,
             "metric": translate("metric", METRICS),
-            "printed": given["value"],
+            "printed": [
+                f"{100 * float(value):.2f}" if metric in PERCENT else value
+                for value, metric in zip(given["value"], given["metric"], strict=True)
+            ],
             "printed_low": given["ci_lower"],
             "printed_high": given["ci_upper"],
             "n_seeds": given["n_seeds"],
@@ -122,6 +149,11 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
             "source": given["source"],
         }
     )[COLUMNS]
+    for (task, operation), keys in CORRECTED.items():
+        converted.loc[(converted["task"] == task) & (converted["operation"] == operation), list(keys)] = [
+            *keys.values()
+        ]
+    return converted
 
 
 def _model(source: Path, task: str, word: str) -> str:

@@ -14,6 +14,8 @@ LABELS = {
     "nau_gated_nau_nmu": "NAU, gated NAU/NMU", "nau": "NAU", "nmu": "NMU", "linear": "Linear", "relu": "ReLU",
     "relu6": "ReLU6", "lstm": "LSTM", "rnn_relu": "ReLU RNN", "rnn_nac": "NAC₊ RNN", "rnn_nalu": "NALU RNN",
     "text_lstm": "LSTM", "text_lstm_nac": "LSTM + NAC₊", "text_lstm_nalu": "LSTM + NALU",
+    "iit_nac": "NAC₊", "iit_nalu": "NALU", "iit_nalu_separate": "NALU (separate)", "iit_nalu_two": "NALU, NALU",
+    "iit_nalu_two_separate": "NALU, NALU (separate)",
 }  # fmt: skip
 
 ACTIVATION_LABELS = {

@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 _LATEX = {
     "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
-    "²": r"\textsuperscript{2}", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
+    "²": r"\textsuperscript{2}", "±": r"$\pm$", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
     "ε": r"$\epsilon$",
 }  # fmt: skip
 

@@ -37,14 +37,10 @@ class MLP(Model):
     def units(self) -> list[str]:
         return ["dense"]
 
-    def build(self, task: Task) -> Network:
-        import torch
-
+    def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Stack
         from nalu_bench.units.dense import Dense
 
         sizes = [task.input_size, *self.hidden, task.output_size]
         activations = [self.activation] * len(self.hidden) + ["linear"]
-        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-            layers = [Dense(*layer) for layer in zip(sizes, sizes[1:], activations, strict=False)]
-        return Stack(*layers).to_empty(device="cpu")
+        return Stack(*(Dense(*layer) for layer in zip(sizes, sizes[1:], activations, strict=False)))

@@ -63,5 +63,13 @@ class Model:
         raise NotImplementedError
 
     def build(self, task: Task) -> Network:
-        """The network for `task`, with weights yet to be drawn."""
+        """The network for `task`, with weights yet to be drawn: not here, and not from the global generator."""
+        import torch
+
+        with torch.device("meta"):
+            network = self.network(task)
+        return network.to_empty(device="cpu")
+
+    def network(self, task: Task) -> Network:
+        """The network of the task's sizes."""
         raise NotImplementedError

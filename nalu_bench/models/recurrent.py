@@ -46,14 +46,10 @@ class Recurrent(Model):
     def units(self) -> list[str]:
         return [self.cell.unit, self.head.unit]
 
-    def build(self, task: Task) -> Network:
-        import torch
-
+    def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Recurrence
 
-        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-            network = Recurrence(*self.layers(task.input_size, task.output_size))
-        return network.to_empty(device="cpu")
+        return Recurrence(*self.layers(task.input_size, task.output_size))
 
     def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
         """The cell and the head between vectors of these sizes."""

@@ -35,13 +35,9 @@ class Text(Recurrent):
     def units(self) -> list[str]:
         return ["embedding", *super().units()]
 
-    def build(self, task: Task) -> Network:
-        import torch
-
+    def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Reader
         from nalu_bench.units.embedding import Embedding
 
-        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-            cell, head = self.layers(self.embedding_size, task.output_size)
-            reader = Reader(Embedding(task.input_size, self.embedding_size), cell, head)
-        return reader.to_empty(device="cpu")
+        cell, head = self.layers(self.embedding_size, task.output_size)
+        return Reader(Embedding(task.input_size, self.embedding_size), cell, head)

@@ -42,12 +42,8 @@ class TwoLayer(Model):
     def units(self) -> list[str]:
         return [layer.unit for layer in self.layers]
 
-    def build(self, task: Task) -> Network:
-        import torch
-
+    def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Stack
 
         sizes = [task.input_size, self.hidden_size, task.output_size]
-        with torch.device("meta"):  # the weights are drawn later, and not from the global generator
-            layers = [layer.build(*size) for layer, *size in zip(self.layers, sizes, sizes[1:], strict=False)]
-        return Stack(*layers).to_empty(device="cpu")
+        return Stack(*(layer.build(*size) for layer, *size in zip(self.layers, sizes, sizes[1:], strict=False)))

@@ -39,11 +39,13 @@ class Task:
             shape (length, input_size), or "text": (length,) tokens below input_size, then -1 to the end.
         evaluated: the splits on which errors are recorded at every evaluation; the first selects the step.
         tested: the splits on which the selected network alone is judged, once: what costs too much to follow.
+        tolerances: relative errors up to which a prediction counts as right, see `training.ensemble.Errors`.
     """
 
     inputs: ClassVar[str] = "vector"
     evaluated: ClassVar[tuple[str, ...]] = ("validation", "extrapolation")
     tested: ClassVar[tuple[str, ...]] = ()
+    tolerances: ClassVar[tuple[float, ...]] = ()
     output_size: ClassVar[int] = 1
 
     kind: str

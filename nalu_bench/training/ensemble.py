@@ -81,16 +81,32 @@ class Objective(nn.Module):
         return loss
 
 
-class Errors(nn.Module):
-    """Mean squared and mean absolute error of one network on one split."""
+NEGLIGIBLE = 1e-8
+"""The absolute error that is always right, `numpy.isclose`'s default."""
 
-    def __init__(self, network: Network) -> None:
+
+class Errors(nn.Module):
+    """Mean squared and mean absolute error of one network on one split, and its accuracies.
+
+    The accuracy of a tolerance is the share of examples with |y - t| <= 1e-8 + tolerance · |t|, as `numpy.isclose` has
+    it.
+    """
+
+    def __init__(self, network: Network, tolerances: Sequence[float]) -> None:
         super().__init__()
         self.network = network
+        self.tolerances = tolerances
 
-    def forward(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    @property
+    def names(self) -> list[str]:
+        """What `forward` returns."""
+        return ["mse", "mae", *(f"accuracy_{tolerance:g}" for tolerance in self.tolerances)]
+
+    def forward(self, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
         difference = self.network(x) - t
-        return difference.square().mean(), difference.abs().mean()
+        distance = difference.abs()
+        right = [distance <= NEGLIGIBLE + tolerance * t.abs() for tolerance in self.tolerances]
+        return difference.square().mean(), distance.mean(), *(each.to(t.dtype).mean() for each in right)
 
 
 class Method(nn.Module):
@@ -117,7 +133,7 @@ class Program:
         self.mode = mode
         self.network = cell.model.build(cell.task)
         self.objective = Objective(self.network, cell.recipe.loss)
-        self.errors = Errors(self.network)
+        self.errors = Errors(self.network, cell.task.tolerances)
         self.projection = Method(self.network, "project_")
         self.sparsity = Method(self.network, "sparsity_error")
         self.matrices = Method(self.network, "weights")
@@ -146,6 +162,24 @@ class Program:
             diverged_at=torch.full((count,), -1, dtype=torch.int64, device=device),
             loss=torch.full((count,), torch.nan, device=device),
         )
+
+    def restarted(self, state: State, due: Tensor, count: Tensor, seeds: list[int]) -> State:
+        """The state with new initial weights and a fresh optimiser for the seeds that are due.
+
+        Args:
+            due: (S,) which.
+            count: (S,) which draw of the seed's initial weights, from 1; 0 was that of `initial_state`.
+            seeds: of the block.
+        """
+        prototypes = dict(self.network.named_parameters())
+        parameters = {name: value.clone() for name, value in state.parameters.items()}
+        for lane in due.nonzero().flatten().tolist():
+            for name, initialise in self.network.initialisers().items():
+                value = _draw(prototypes[name], f"{name} {int(count[lane])}", initialise, seeds[lane])
+                parameters[f"network.{name}"][lane] = value.to(due.device)
+        nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
+        means, squares = _keep(~due, state.means, nothing), _keep(~due, state.squares, nothing)
+        return replace(state, parameters=parameters, means=means, squares=squares)
 
     def step(self, state: State, numbers: Tensor, constants: Sequence[Tensor], schedule: Sequence[Tensor]) -> State:
         """One update of every seed that is alive, from its random numbers (S, I, B).
@@ -198,22 +232,22 @@ class Program:
         )
 
     def evaluate(self, parameters: Tensors, examples: Examples) -> Tensors:
-        """Mean squared and mean absolute error (S,), by name."""
+        """What `Errors` measures, (S,) by name."""
         kind = (examples.shared, examples.x.shape)  # a graph is made for one shape
         if kind not in self._error_graphs:
             self._error_graphs[kind] = compilation.graph(self._flat_errors(examples.shared), self.mode)
         errors = self._error_graphs[kind](*parameters.values(), examples.x, examples.t)
-        return dict(zip(("mse", "mae"), errors, strict=True))
+        return dict(zip(self.errors.names, errors, strict=True))
 
     def _flat_errors(self, shared: bool) -> Flat:
-        def errors_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-            errors: tuple[Tensor, Tensor] = functional_call(self.errors, parameters, (x, t))
+        def errors_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
+            errors: tuple[Tensor, ...] = functional_call(self.errors, parameters, (x, t))
             return errors
 
-        def errors(*tensors: Tensor) -> tuple[Tensor, Tensor]:
+        def errors(*tensors: Tensor) -> tuple[Tensor, ...]:
             *values, x, t = tensors
             parameters = dict(zip(self.names, values, strict=True))
-            found: tuple[Tensor, Tensor] = vmap(errors_of, in_dims=(0, None if shared else 0, 0))(parameters, x, t)
+            found: tuple[Tensor, ...] = vmap(errors_of, in_dims=(0, None if shared else 0, 0))(parameters, x, t)
             return found
 
         return errors
@@ -222,7 +256,7 @@ class Program:
         """As `evaluate`, eagerly: for what is computed once, and may be long."""
         with torch.no_grad():
             errors = self._flat_errors(examples.shared)(*parameters.values(), examples.x, examples.t)
-        return dict(zip(("mse", "mae"), errors, strict=True))
+        return dict(zip(self.errors.names, errors, strict=True))
 
     @torch.no_grad()
     def sparsity_error(self, parameters: Tensors) -> Tensor:
@@ -245,9 +279,12 @@ class Program:
 
 def program(cell: Cell, mode: Mode) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
-    recipe = replace(cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last")
+    recipe = replace(
+        cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last",
+        reinitialize_after=0, reinitialize_above=0.0, reinitialize_times=1,
+    )  # fmt: skip
     sample = type(cell.task).sample  # a subclass that has its own must not get its parent's program
-    task = [f"{sample.__module__}.{sample.__qualname__}", *map(str, cell.task.program())]
+    task = [f"{sample.__module__}.{sample.__qualname__}", *map(str, (*cell.task.program(), *cell.task.tolerances))]
     key = canonical([plain(cell.model), task, plain(recipe), mode.describe()])
     if key not in _programs:
         _programs[key] = Program(cell, mode)

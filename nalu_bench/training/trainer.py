@@ -6,7 +6,7 @@ depend on which cells it was trained beside.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,12 @@ from nalu_bench.training.data import Data, Tensors, sharing_key, training_number
 from nalu_bench.training.draws import Draw
 from nalu_bench.training.ensemble import Program, State, program
 from nalu_bench.training.optimizers import corrections
+from nalu_bench.training.reinitialization import Draws
 
 CHECKPOINT_SECONDS = 60.0
+
+FORMAT = 2
+"""Of a checkpoint; one of another is not used."""
 
 Report = Callable[[int, int], None]
 """Called after every evaluation with the step and the number of seeds below the threshold so far."""
@@ -179,7 +183,9 @@ class _Loop:
             step=torch.full((WIDTH,), -1, dtype=torch.int64, device=self.device),
             parameters=self.state.parameters,
         )
-        self.identity = mode.describe() | {"lanes": ranges_text(request.block.seeds)} | self.cell.identity()
+        self.draws = Draws.first(WIDTH, self.device)
+        lanes = {"lanes": ranges_text(request.block.seeds), "format": FORMAT}
+        self.identity = mode.describe() | lanes | self.cell.identity()
         snapshot = checkpoint.load(request.checkpoint, self.identity)
         if snapshot:
             self.restore(snapshot)
@@ -224,8 +230,13 @@ class _Loop:
             self.state.alive, self.program.sparsity_error(self.state.parameters), torch.nan
         )
         values["train_loss"] = self.state.loss
+        if self.cell.recipe.reinitialize_after:
+            values["reinitialized"] = self.draws.count
         self.log.append(self.step, values)
-        self._select(values[f"{self.cell.task.evaluated[0]}_mse"].double())
+        error = values[f"{self.cell.task.evaluated[0]}_mse"].double()
+        self._select(error)
+        if self.cell.recipe.reinitialize_after and self.step > 0:
+            self._reinitialize(error)
         self.report()
 
     def _select(self, error: Tensor) -> None:
@@ -242,6 +253,11 @@ class _Loop:
                 for name, old in self.selected.parameters.items()
             },
         )
+
+    def _reinitialize(self, error: Tensor) -> None:
+        self.draws, due = self.draws.judged(error, self.state.alive, self.cell.recipe)
+        if due.any():
+            self.state = self.program.restarted(self.state, due, self.draws.count, self.request.block.seeds)
 
     def report(self) -> None:
         """Tell the step, and the seeds asked for whose error has been below the threshold in this process."""
@@ -285,14 +301,14 @@ class _Loop:
 
     def snapshot(self) -> checkpoint.Snapshot:
         """Everything that `restore` needs, as tensors and plain values."""
-        state, selected = self.state, self.selected
         return {
             "step": self.step,
             "seconds": self.seconds,
             "steps": self.log.steps,
             "log": {name: column.clone() for name, column in self.log.columns.items()},
-            "state": {key: getattr(state, key) for key in state.__dataclass_fields__},
-            "selected": {key: getattr(selected, key) for key in selected.__dataclass_fields__},
+            "state": _entries(self.state),
+            "selected": _entries(self.selected),
+            "draws": _entries(self.draws),
         }
 
     def restore(self, snapshot: checkpoint.Snapshot) -> None:
@@ -302,6 +318,12 @@ class _Loop:
         self.log.restore(snapshot["steps"], snapshot["log"])
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))
+        self.draws = Draws(**_to(snapshot["draws"], self.device))
+
+
+def _entries(part: State | Selected | Draws) -> dict[str, Any]:
+    """The fields of a dataclass by name."""
+    return {entry.name: getattr(part, entry.name) for entry in fields(part)}
 
 
 def _to(value: Any, device: torch.device) -> Any:

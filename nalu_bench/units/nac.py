@@ -6,6 +6,7 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor
 
+from nalu_bench.errors import unknown
 from nalu_bench.registry import register
 from nalu_bench.units import functional
 from nalu_bench.units.nmu import NMU
@@ -29,6 +30,20 @@ def nac_range(in_features: int, out_features: int) -> float:
     return float(brentq(excess, 1e-6, 10.0))
 
 
+INITS = ("uniform", "xavier_normal")
+
+
+def nac_initialiser(init: str, in_features: int, out_features: int) -> Initialiser:
+    """The distribution of Ŵ and M̂: "uniform" is U[-r, r] with r of `nac_range`, "xavier_normal" N(0, 2 / (in + out)).
+
+    The latter is what public code often takes; it decides how often a NALU succeeds. Raises UsageError for others.
+    """
+    if init not in INITS:
+        raise unknown("initialisation", init, INITS)
+    r = nac_range(in_features, out_features)
+    return xavier_normal if init == "xavier_normal" else uniform(-r, r)
+
+
 @register("nac", version=1)
 class NAC(Unit):
     """NAC₊: a linear layer whose weights are pulled towards -1, 0 and 1.
@@ -37,18 +52,22 @@ class NAC(Unit):
 
     Source: Trask et al. 2018, eq. 1. Initialisation: Ŵ, M̂ ~ U[-r, r], see `nac_range`. Deviations: none.
 
+    Args:
+        init: another distribution of Ŵ and M̂, see `nac_initialiser`.
+
     Shape: (..., in_features) -> (..., out_features).
     """
 
-    def __init__(self, in_features: int, out_features: int) -> None:
+    def __init__(self, in_features: int, out_features: int, init: str = "uniform") -> None:
         super().__init__(in_features, out_features)
+        self.init = init
         self.W_hat = self.matrix()
         self.M_hat = self.matrix()
         self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
-        r = nac_range(self.in_features, self.out_features)
-        return {"W_hat": uniform(-r, r), "M_hat": uniform(-r, r)}
+        initialise = nac_initialiser(self.init, self.in_features, self.out_features)
+        return {"W_hat": initialise, "M_hat": initialise}
 
     def weights(self) -> dict[str, Tensor]:
         return {"W": functional.nac_weight(self.W_hat, self.M_hat)}

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
-from nalu_bench.units.nac import nac_range
+from nalu_bench.units.nac import nac_initialiser
 from nalu_bench.units.nau import nau_range
-from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_uniform
+from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal, xavier_uniform
 
 
 @register("nalu", version=1)
@@ -22,13 +22,15 @@ class NALU(Unit):
 
     Args:
         shared: whether both paths use one W (the paper) or two.
+        init: another distribution of Ŵ and M̂, see `nac_initialiser`; Xavier-normal holds for G as well.
 
     Shape: (..., in_features) -> (..., out_features).
     """
 
-    def __init__(self, in_features: int, out_features: int, shared: bool = True) -> None:
+    def __init__(self, in_features: int, out_features: int, shared: bool = True, init: str = "uniform") -> None:
         super().__init__(in_features, out_features)
         self.shared = shared
+        self.init = init
         self.G = self.matrix()
         self.W_hat = self.matrix()
         self.M_hat = self.matrix()
@@ -38,9 +40,10 @@ class NALU(Unit):
         self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
-        r = nac_range(self.in_features, self.out_features)
         names = ["W_hat", "M_hat"] if self.shared else ["W_hat", "M_hat", "W_hat_mul", "M_hat_mul"]
-        return {"G": xavier_uniform} | {name: uniform(-r, r) for name in names}
+        initialise = nac_initialiser(self.init, self.in_features, self.out_features)
+        gate = xavier_normal if self.init == "xavier_normal" else xavier_uniform
+        return {"G": gate} | dict.fromkeys(names, initialise)
 
     def weights(self) -> dict[str, Tensor]:
         W = functional.nac_weight(self.W_hat, self.M_hat)

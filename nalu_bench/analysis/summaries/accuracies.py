@@ -1,0 +1,199 @@
+"""Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis import medians, style
+from nalu_bench.analysis.compare import middle_range
+from nalu_bench.analysis.intervals import median_interval, student_interval
+from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
+from nalu_bench.analysis.tables import Table, interval, ours
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Cell = tuple[dict[str, str], pd.DataFrame]
+
+LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
+WEIGHT = "W_"
+
+SYMBOLS = {
+    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√", "square": "²", "neg_sum": "0 −", "signed_sum": "±",
+}  # fmt: skip
+LOOKS: list[dict[str, Any]] = [
+    {"color": "#0072B2", "marker": "o", "fillstyle": "full"},
+    {"color": "#0072B2", "marker": "o", "fillstyle": "none"},
+    {"color": "#D55E00", "marker": "s", "fillstyle": "full"},
+    {"color": "#D55E00", "marker": "s", "fillstyle": "none"},
+]
+
+
+@register("accuracies", version=1)
+class Accuracies(Summary):
+    """Rows are operations, a table for each family of models; with and without reinitialisation side by side.
+
+    accuracy = share of test examples with |y - t| <= 1e-8 + 0.1 |t|, in percent; strict: 1e-5 |t|
+
+    as `numpy.isclose` has it, with the report's relative tolerance and with its own. Reported are the median over seeds
+    with its bootstrap interval and the means with Student's. A run without a finite prediction has accuracy 0. A
+    printed accuracy is of one network, and is held against the range of our seeds.
+
+    Where the task has probes, which are unit vectors, the predictions there are the weights of a unit without a bias;
+    a printed weight is held against the range of our seeds, too.
+
+    Source: the IIT Indore report, sections 3 and 4. Settings: `tables`, a list of {title, models, operations}.
+    """
+
+    required = frozenset({"kind", "tables"})
+
+    def rows(self, measured: Measured) -> list[Row]:
+        cells = list(by_cell(measured.runs))
+        accuracies = [row for words, runs in cells for row in _accuracies(words | {"split": "test"}, runs)]
+        return accuracies + _weights(cells, measured.predictions)
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        found = [self._accuracy_table(table, **family) for family in self.report["tables"]]
+        weights = table[table["metric"].str.startswith(WEIGHT)]
+        return [*found, *([self._weight_table(weights)] if len(weights) else [])]
+
+    def _accuracy_table(self, table: pd.DataFrame, title: str, models: list[str], operations: list[str]) -> Table:
+        lines = {
+            (_family(line), _setting(line).get("reinitialized") != "0", line["metric"]): line
+            for line in records(table[table["model"].isin(models)])
+        }
+        cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
+        without = any(not reinitialised for _, reinitialised, _ in lines)
+        header = ["", "median", "mean", "strict, mean", "printed", "verdict"]
+        rows = []
+        for case in cases:
+            mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
+            texts = [_case(case), *(_accuracy(line) for line in mine.values())]
+            texts += [(mine["accuracy"] or {}).get(key) or "–" for key in ("printed", "verdict")]
+            if without:
+                texts += [_accuracy(lines.get((case, False, metric))) for metric in ("mean", "strict")]
+            rows.append(texts)
+        if without:
+            header += ["never reinitialised: mean", "strict, mean"]
+        return Table(f"{title}. {self.experiment.title}, in percent ({self.experiment.source})", header, rows)
+
+    def _weight_table(self, weights: pd.DataFrame) -> Table:
+        rows = [
+            [
+                f"x{line['metric'].removeprefix(WEIGHT)}",
+                interval(line["ours"], line["ours_low"], line["ours_high"], _four_digits),
+                line["printed"] or "–",
+                line["verdict"] or "–",
+            ]
+            for line in records(weights)
+        ]
+        header = ["Input", "W, median [middle 95 % of seeds]", "printed", "verdict"]
+        return Table(f"Recovered weights ({self.experiment.source})", header, rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
+        families = self.report["tables"]
+        first, *others = families
+        figure, axes = style.new_figure(7.2, 3.6, columns=2, sharey=True, width_ratios=[2, 3])
+        panels = [(axes[0][0], [first]), (axes[0][1], others)]
+        drawn = [line for axis, panel in panels for line in _draw_panel(axis, table, panel)]
+        axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
+        axes[0][0].set_ylim(-4, 104)
+        entries: dict[str, Any] = {}
+        for axis in axes[0]:
+            entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+        entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
+        return figure, pd.DataFrame(drawn)
+
+
+def _accuracies(where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+    lenient, strict = (100 * runs[name].fillna(0).to_numpy(np.float64) for name in (LENIENT, STRICT))
+    count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
+    compare = partial(medians.against_printed, lenient)
+    return [
+        Row({**where, "metric": "accuracy"}, *median_interval(lenient), count, steps, compare, note),
+        Row({**where, "metric": "mean"}, *_mean(lenient), count, steps, None, note),
+        Row({**where, "metric": "strict"}, *_mean(strict), count, steps, None, note),
+    ]
+
+
+def _weights(cells: Sequence[Cell], predictions: pd.DataFrame) -> list[Row]:
+    rows = []
+    for words, runs in cells:
+        mine = predictions[predictions["cell"] == runs["cell"].iloc[0]]
+        for probe, values in mine.groupby("probe"):
+            samples = medians.finite_or_worst(values["prediction"])
+            numbers = (float(np.median(samples)), *middle_range(samples))
+            where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
+            compare = partial(medians.against_printed, samples)
+            rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
+    return rows
+
+
+def _mean(samples: Array) -> tuple[float, float, float]:
+    """The mean with Student's interval, which ends where shares end."""
+    if len(samples) < 2:
+        return float(samples.mean()), float("nan"), float("nan")
+    low, high = student_interval(float(samples.mean()), float(samples.std(ddof=1)), len(samples))
+    return float(samples.mean()), low, min(high, 100.0)
+
+
+def _setting(line: dict[str, Any]) -> dict[str, str]:
+    """`operands=2;reinitialized=15` as a dictionary."""
+    return dict(word.split("=") for word in str(line["setting"]).split(";") if word)
+
+
+def _family(line: dict[str, Any]) -> tuple[str, int]:
+    """Operation and number of operands."""
+    return str(line["operation"]), int(_setting(line)["operands"])
+
+
+def _case(case: tuple[str, int]) -> str:
+    operation, operands = case
+    return f"{SYMBOLS[operation]}, {operands} operand{'s' if operands > 1 else ''}"
+
+
+def _accuracy(line: dict[str, Any] | None) -> str:
+    return ours(line, lambda value: f"{value:.1f}") if line else "–"
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _draw_panel(axis: "Axes", table: pd.DataFrame, families: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The families side by side at each operation; returns what is drawn."""
+    order = families[0]["operations"]
+    means = table[table["metric"] == "mean"]
+    texts = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
+    chosen = [(family, line) for family in families for line in records(means[means["model"].isin(family["models"])])]
+    cases = sorted({_family(line) for _, line in chosen}, key=lambda case: (order.index(case[0]), case[1]))
+    drawn = []
+    for family, line in chosen:
+        reinitialised = _setting(line).get("reinitialized") != "0"
+        number = 2 * families.index(family) + (not reinitialised)
+        place = cases.index(_family(line)) + (0.2 * number - 0.3 if len(families) > 1 else 0)
+        name = "" if len(families) == 1 else f"{family['title']}{'' if reinitialised else ', never reinitialised'}"
+        low, high = line["ours_low"], line["ours_high"]
+        axis.plot([place] * 2, [low, high], color=LOOKS[number]["color"], linewidth=1)
+        axis.plot([place], [line["ours"]], linestyle="", markersize=4.5, label=name or family["title"], **LOOKS[number])
+        text = texts[line["model"], line["setting"], line["operation"]]
+        if text:
+            axis.plot([place + 0.05], [float(text)], color="black", marker="d", markersize=4, fillstyle="none",
+                      linestyle="", label="printed")  # fmt: skip
+        drawn.append(
+            {"table": family["title"], "operation": line["operation"], "setting": line["setting"], "mean": line["ours"],
+             "low": low, "high": high, "printed": text}
+        )  # fmt: skip
+    axis.set_xticks(range(len(cases)), [f"{SYMBOLS[operation]}\n{operands}" for operation, operands in cases])
+    axis.set_xlabel("operation, number of operands")
+    axis.tick_params(axis="x", labelsize=7)
+    return drawn
