@@ -167,3 +167,16 @@ def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:
     chosen = ["budget=smoke", "model=nau", "task.operation=mul"]
     with pytest.raises(UsageError, match=r"no cell of madsen2020/table2 has model=nau and task\.operation=mul"):
         config.plan_experiment(experiment.load("madsen2020/table2"), chosen)
+
+
+def test_a_group_has_its_share_of_the_budgets_steps() -> None:
+    tables = experiment.load("iit_report/tables")
+    lengths = {
+        (want.cell.model.name, want.cell.recipe.steps)
+        for want in config.plan_experiment(tables, ["budget=paper", "task.operation=add,square"]).cells
+    }
+    assert {("iit_nac", 62_500), ("iit_nalu", 156_250), ("iit_nalu_two", 156_250)} <= lengths
+    given = config.plan_experiment(tables, ["budget=paper", "recipe.steps=625"]).cells
+    assert {want.cell.recipe.steps for want in given} == {625}
+    with pytest.raises(UsageError, match="steps must be a multiple of log_every"):
+        config.plan_experiment(tables, ["budget=paper", "budget.log_every=1000"])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -95,6 +96,21 @@ def test_recomputed_means_stand_beside_the_printed_ones_under_their_own_metric(t
     half = 1.985802 * 1000 / 94**0.5  # Student's 97.5 % quantile of 93 degrees of freedom
     assert float(added["printed_high"].iloc[0]) == pytest.approx(14100 + half, abs=0.01)
     assert added["printed_low"].iloc[1] == ""
+
+
+def test_the_numbers_of_the_student_report_are_its_sources_with_the_weights_it_prints() -> None:
+    ours = published.read(experiment.load("iit_report/tables").published)
+    source = at_hand("iit_report.csv")
+    weights = ours["metric"].str.startswith("W_")
+    pd.testing.assert_frame_equal(ours[~weights], published.convert(source, {"metric": ["accuracy"]}))
+    text = (SOURCES.parent / "seeds" / "iit-indore-report.txt").read_text(encoding="utf-8")
+    assert ", ".join(ours["printed"][weights]) in text
+    for percent, count in ours["printed"][~weights].value_counts().items():
+        assert text.count(f"{percent}%") + text.count(f"{percent}\\%") >= count
+    learned = pd.read_csv(source).query("metric != 'accuracy'")
+    raw = learned.pivot(index="operation", columns="metric", values="value")
+    recovered = np.tanh(raw["W_hat"]) / (1 + np.exp(-raw["M_hat"]))
+    assert [f"{W:.4f}" for W in recovered] == ours["printed"][weights].tolist()
 
 
 def test_a_part_of_a_source_is_converted_alone(tmp_path: Path) -> None:

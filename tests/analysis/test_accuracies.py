@@ -1,0 +1,97 @@
+"""Shares of right predictions and recovered weights."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import experiment
+from nalu_bench.analysis.summaries.accuracies import Accuracies
+from nalu_bench.analysis.summary import Measured, compared
+
+TABLES = experiment.load("iit_report/tables")
+SEEDS = 40
+SIGNS = [1, 1, -1, 1, -1, 1, -1, -1]
+
+
+def cell(model: str, operation: str, setting: str, lenient: Any, strict: Any = 0.0) -> pd.DataFrame:
+    return pd.DataFrame({"seed": range(SEEDS)}).assign(
+        cell=f"{model} {operation} {setting}", task="operands", setting=setting, operation=operation, model=model,
+        role="cell", steps=100, asked=SEEDS, test_accuracy_0=0.0,
+        **{"test_accuracy_0.1": lenient, "test_accuracy_1e-05": strict},
+    )  # fmt: skip
+
+
+def measured(weight: float = 1.0) -> Measured:
+    ramp = np.linspace(0.8, 0.999, SEEDS)
+    runs = [
+        cell("iit_nac", "add", "operands=2;reinitialized=15", 1.0, 1.0),
+        cell("iit_nac", "signed_sum", "operands=8;reinitialized=15", 1.0, 1.0),
+        cell("iit_nalu", "add", "operands=2;reinitialized=15", ramp, 0.5),
+        cell("iit_nalu", "add", "operands=2;reinitialized=0", np.where(np.arange(SEEDS) < 10, np.nan, 1.0)),
+        cell("iit_nalu", "sub", "operands=2;reinitialized=15", 0.25),
+        cell("iit_nalu_separate", "add", "operands=2;reinitialized=15", 1.0),
+    ]
+    probes = pd.DataFrame({"probe": range(8), "output": 0, "target": SIGNS, "prediction": weight * np.array(SIGNS)})
+    seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "iit_nac signed_sum operands=8;reinitialized=15"})
+    return Measured(pd.concat(runs, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
+
+
+def row(table: pd.DataFrame, model: str, operation: str, setting: str, metric: str) -> Any:
+    keys = {"model": model, "operation": operation, "setting": setting, "metric": metric}
+    (line,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
+    return line
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    summary = Accuracies(TABLES)
+    return compared(summary.rows(measured()), summary.published)
+
+
+def test_accuracies_are_percent_over_seeds_and_missing_ones_are_zero(table: pd.DataFrame) -> None:
+    found = row(table, "iit_nalu", "add", "operands=2;reinitialized=15", "accuracy")
+    assert found["ours"] == pytest.approx(100 * np.median(np.linspace(0.8, 0.999, SEEDS)))
+    mean = row(table, "iit_nalu", "add", "operands=2;reinitialized=0", "mean")
+    assert mean["ours"] == pytest.approx(75)
+    assert mean["ours_low"] < 75 < mean["ours_high"] < 100
+    assert row(table, "iit_nalu", "add", "operands=2;reinitialized=15", "strict")["ours"] == pytest.approx(50)
+
+
+def test_a_printed_accuracy_is_held_against_the_range_of_the_seeds(table: pd.DataFrame) -> None:
+    reinitialised = "operands=2;reinitialized=15"
+    assert row(table, "iit_nac", "add", reinitialised, "accuracy")["verdict"] == "agrees"
+    assert row(table, "iit_nalu", "add", reinitialised, "accuracy")["verdict"] == "agrees", "99.80 is in 80 to 99.9"
+    assert row(table, "iit_nalu", "sub", reinitialised, "accuracy")["verdict"] == "differs"
+    assert row(table, "iit_nalu", "add", "operands=2;reinitialized=0", "accuracy")["verdict"] == "", "printed with it"
+
+
+@pytest.mark.parametrize(("weight", "verdict"), [(1.0, "agrees"), (0.99996, "agrees"), (0.9999, "differs")])
+def test_a_recovered_weight_is_held_against_four_digits(weight: float, verdict: str) -> None:
+    summary = Accuracies(TABLES)
+    table = compared(summary.rows(measured(weight)), summary.published)
+    weights = table[table["metric"].str.startswith("W_")]
+    assert len(weights) == 8
+    assert set(weights["verdict"]) == {verdict}
+    assert weights["ours"].tolist() == pytest.approx([weight * sign for sign in SIGNS])
+
+
+def test_there_is_a_table_for_each_family_and_one_for_the_weights(table: pd.DataFrame) -> None:
+    nac, nalu, _, weights = Accuracies(TABLES).tables(table)
+    assert "never reinitialised: mean" not in nac.header
+    assert nalu.header[-2:] == ["never reinitialised: mean", "strict, mean"]
+    lines = {cells[0]: cells[1:] for cells in nalu.rows}
+    assert lines["+, 2 operands"][3:5] == ["99.80", "agrees"]
+    assert lines["+, 2 operands"][5].startswith("75.0 [")
+    assert lines["², 1 operand"][0] == "–", "printed, and no runs of ours"
+    assert [cells[0] for cells in weights.rows] == [f"x{number}" for number in range(1, 9)]
+
+
+def test_the_figure_shows_every_mean_and_printed_number(table: pd.DataFrame) -> None:
+    figure, drawn = Accuracies(TABLES).figure(measured(), table)
+    assert len(drawn) == 6
+    assert set(drawn["printed"]) == {"100.00", "99.80", "87.30", ""}
+    left, right = figure.axes
+    assert left.get_ylabel() == "Accuracy at 10 % tolerance, %"
+    assert [text.get_text() for text in right.get_xticklabels()] == ["+\n2", "−\n2"]
