@@ -26,14 +26,14 @@ LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
 
 SYMBOLS = {
-    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√", "square": "²", "neg_sum": "0 −", "signed_sum": "±",
+    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
 }  # fmt: skip
 LOOKS: list[dict[str, Any]] = [
-    {"color": "#0072B2", "marker": "o", "fillstyle": "full"},
-    {"color": "#0072B2", "marker": "o", "fillstyle": "none"},
-    {"color": "#D55E00", "marker": "s", "fillstyle": "full"},
-    {"color": "#D55E00", "marker": "s", "fillstyle": "none"},
+    {"color": "#009E73", "marker": "^"},
+    {"color": "#0072B2", "marker": "o"},
+    {"color": "#D55E00", "marker": "s"},
 ]
+"""Of the families; hollow where nothing is reinitialised."""
 
 
 @register("accuracies", version=1)
@@ -66,7 +66,7 @@ class Accuracies(Summary):
 
     def _accuracy_table(self, table: pd.DataFrame, title: str, models: list[str], operations: list[str]) -> Table:
         lines = {
-            (_family(line), _setting(line).get("reinitialized") != "0", line["metric"]): line
+            (_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line
             for line in records(table[table["model"].isin(models)])
         }
         cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
@@ -75,7 +75,7 @@ class Accuracies(Summary):
         rows = []
         for case in cases:
             mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
-            texts = [_case(case), *(_accuracy(line) for line in mine.values())]
+            texts = [_case_name(case), *(_accuracy(line) for line in mine.values())]
             texts += [(mine["accuracy"] or {}).get(key) or "–" for key in ("printed", "verdict")]
             if without:
                 texts += [_accuracy(lines.get((case, False, metric))) for metric in ("mean", "strict")]
@@ -99,13 +99,13 @@ class Accuracies(Summary):
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
-        families = self.report["tables"]
-        first, *others = families
-        figure, axes = style.new_figure(7.2, 3.6, columns=2, sharey=True, width_ratios=[2, 3])
-        panels = [(axes[0][0], [first]), (axes[0][1], others)]
+        families = list(zip(self.report["tables"], LOOKS, strict=False))
+        figure, axes = style.new_figure(7.2, 3.6, columns=2, sharey=True, width_ratios=[1, 1.3])
+        panels = zip(axes[0], [families[:1], families[1:]], strict=True)
         drawn = [line for axis, panel in panels for line in _draw_panel(axis, table, panel)]
         axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
         axes[0][0].set_ylim(-4, 104)
+        figure.suptitle("Symbols: mean of our seeds.  Bars: its 95 % interval.  Black: printed", fontsize=8)
         entries: dict[str, Any] = {}
         for axis in axes[0]:
             entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
@@ -151,12 +151,12 @@ def _setting(line: dict[str, Any]) -> dict[str, str]:
     return dict(word.split("=") for word in str(line["setting"]).split(";") if word)
 
 
-def _family(line: dict[str, Any]) -> tuple[str, int]:
+def _case(line: dict[str, Any]) -> tuple[str, int]:
     """Operation and number of operands."""
     return str(line["operation"]), int(_setting(line)["operands"])
 
 
-def _case(case: tuple[str, int]) -> str:
+def _case_name(case: tuple[str, int]) -> str:
     operation, operands = case
     return f"{SYMBOLS[operation]}, {operands} operand{'s' if operands > 1 else ''}"
 
@@ -169,31 +169,50 @@ def _four_digits(value: float) -> str:
     return f"{value:.4f}"
 
 
-def _draw_panel(axis: "Axes", table: pd.DataFrame, families: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The families side by side at each operation; returns what is drawn."""
-    order = families[0]["operations"]
+def _draw_panel(
+    axis: "Axes", table: pd.DataFrame, families: Sequence[tuple[dict[str, Any], dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Families side by side at each operation, with and without reinitialisation; returns what is drawn."""
+    printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
     means = table[table["metric"] == "mean"]
-    texts = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
-    chosen = [(family, line) for family in families for line in records(means[means["model"].isin(family["models"])])]
-    cases = sorted({_family(line) for _, line in chosen}, key=lambda case: (order.index(case[0]), case[1]))
+    lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
+    order = families[0][0]["operations"]
+    cases = sorted({_case(line) for mine in lines for line in mine}, key=lambda case: (order.index(case[0]), case[1]))
     drawn = []
-    for family, line in chosen:
-        reinitialised = _setting(line).get("reinitialized") != "0"
-        number = 2 * families.index(family) + (not reinitialised)
-        place = cases.index(_family(line)) + (0.2 * number - 0.3 if len(families) > 1 else 0)
-        name = "" if len(families) == 1 else f"{family['title']}{'' if reinitialised else ', never reinitialised'}"
-        low, high = line["ours_low"], line["ours_high"]
-        axis.plot([place] * 2, [low, high], color=LOOKS[number]["color"], linewidth=1)
-        axis.plot([place], [line["ours"]], linestyle="", markersize=4.5, label=name or family["title"], **LOOKS[number])
-        text = texts[line["model"], line["setting"], line["operation"]]
-        if text:
-            axis.plot([place + 0.05], [float(text)], color="black", marker="d", markersize=4, fillstyle="none",
-                      linestyle="", label="printed")  # fmt: skip
-        drawn.append(
-            {"table": family["title"], "operation": line["operation"], "setting": line["setting"], "mean": line["ours"],
-             "low": low, "high": high, "printed": text}
-        )  # fmt: skip
-    axis.set_xticks(range(len(cases)), [f"{SYMBOLS[operation]}\n{operands}" for operation, operands in cases])
-    axis.set_xlabel("operation, number of operands")
-    axis.tick_params(axis="x", labelsize=7)
+    for number, ((family, look), mine) in enumerate(zip(families, lines, strict=True)):
+        for line in mine:
+            reinitialised = _setting(line).get("reinitialized") != "0"
+            aside = (2 * number + (not reinitialised)) * 0.2 - 0.3 if len(families) > 1 else 0
+            place = cases.index(_case(line)) + aside
+            full: Any = "full" if reinitialised else "none"
+            name = family["title"] + ("" if reinitialised else ", never reinitialised")
+            axis.plot([place] * 2, [line["ours_low"], line["ours_high"]], color=look["color"], linewidth=1)
+            axis.plot([place], [line["ours"]], linestyle="", markersize=4.5, label=name, fillstyle=full, **look)
+            text = printed[line["model"], line["setting"], line["operation"]]
+            if text:
+                axis.plot(
+                    [place], [float(text)], color="black", marker="d", markersize=5.5, fillstyle="none", linestyle="",
+                    label="printed",
+                )  # fmt: skip
+            drawn.append(
+                {
+                    "table": family["title"], "operation": line["operation"], "setting": line["setting"],
+                    "mean": line["ours"], "low": line["ours_low"], "high": line["ours_high"], "printed": text,
+                }
+            )  # fmt: skip
+    _name_cases(axis, cases)
     return drawn
+
+
+def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
+    """Numbers of operands at the ticks, and every operation once below them."""
+    axis.set_xticks(range(len(cases)), [str(operands) for _, operands in cases], fontsize=7)
+    axis.grid(visible=False, axis="x")
+    for operation in dict.fromkeys(operation for operation, _ in cases):
+        places = [place for place, case in enumerate(cases) if case[0] == operation]
+        axis.text(
+            sum(places) / len(places), -0.14, SYMBOLS[operation], transform=axis.get_xaxis_transform(), ha="center",
+        )  # fmt: skip
+        axis.axvline(places[-1] + 0.5, color="#dddddd", linewidth=0.6)
+    axis.set_xlim(-0.5, len(cases) - 0.5)
+    axis.set_xlabel("number of operands, operation", labelpad=18)
