@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nalu_bench.models.network import Network
 
 
-@register("text", version=1)
+@register("text", version=2)
 @dataclass
 class Text(Recurrent):
     """token_t -> e_t, [e_t, h_{t-1}] -> h_t at every token, then h -> output_size after the last.

@@ -281,7 +281,7 @@ def program(cell: Cell, mode: Mode) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
     recipe = replace(
         cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last",
-        reinitialize_after=0, reinitialize_above=0.0, reinitialize_times=1,
+        reinitialize_after=0, reinitialize_counting="in_a_row", reinitialize_above=0.0, reinitialize_times=1,
     )  # fmt: skip
     sample = type(cell.task).sample  # a subclass that has its own must not get its parent's program
     task = [f"{sample.__module__}.{sample.__qualname__}", *map(str, (*cell.task.program(), *cell.task.tolerances))]

@@ -7,6 +7,7 @@ from nalu_bench.errors import UsageError, unknown
 
 OPTIMIZERS = ("adam", "rmsprop", "sgd")
 LOSSES = ("mse", "smooth_l1")
+COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")
 
 
@@ -30,8 +31,10 @@ class Recipe:
             published protocol's, or nothing is ever penalised.
         selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
             last (the last evaluation).
-        reinitialize_after: evaluations in a row without a smaller validation error after which a seed's weights are
-            drawn anew and its optimiser starts afresh; 0 for never. The best weights of all draws are selected.
+        reinitialize_after: evaluations without a smaller validation error after which a seed's weights are drawn anew
+            and its optimiser starts afresh; 0 for never. The best weights of all draws are selected; the ramps of
+            penalties go on. Not with adam, whose corrections count from the first step.
+        reinitialize_counting: in_a_row, or in_total since the weights were drawn.
         reinitialize_above: the smallest validation error of the draw at which it is given up.
         reinitialize_times: how often a seed may start anew.
         loss: mse, or smooth_l1, which is d²/2 for errors |d| below 1 and |d| - 1/2 above (Girshick 2015, eq. 3).
@@ -51,6 +54,7 @@ class Recipe:
     selection: str
     loss: str = field(default="mse", metadata={"before": "mse"})
     reinitialize_after: int = field(default=0, metadata={"before": 0})
+    reinitialize_counting: str = field(default="in_a_row", metadata={"before": "in_a_row"})
     reinitialize_above: float = field(default=0.0, metadata={"before": 0.0})
     reinitialize_times: int = field(default=1, metadata={"before": 1})
 
@@ -68,9 +72,15 @@ class Recipe:
         for key in ("beta1", "beta2"):
             if not 0 <= getattr(self, key) < 1:
                 raise UsageError(f"recipe.{key} must lie in [0, 1), got {getattr(self, key)}.")
+        if self.reinitialize_counting not in COUNTINGS:
+            raise unknown("reinitialize_counting", self.reinitialize_counting, COUNTINGS)
         for key in ("reinitialize_after", "reinitialize_above", "reinitialize_times"):
             if not 0 <= getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be at least 0 and finite, got {getattr(self, key)}.")
+        if self.reinitialize_after and self.optimizer == "adam":
+            raise UsageError(
+                "recipe.reinitialize_after must be 0 with recipe.optimizer=adam; choose rmsprop or sgd to start anew."
+            )
         if self.steps < 0:
             raise UsageError(f"steps must be at least 0, got {self.steps}.")
         if self.steps % self.log_every:

@@ -14,7 +14,7 @@ class Draws:
 
     Attributes:
         best: (S,) the smallest finite validation error since the draw, or inf.
-        stale: (S,) evaluations since then.
+        stale: (S,) evaluations without a smaller one, since then or in total.
         count: (S,) how often the seed has started anew.
     """
 
@@ -32,18 +32,19 @@ class Draws:
         """After an evaluation: the new state, and which seeds (S,) start anew.
 
         A seed starts anew if its validation error did not fall below the smallest of the draw at
-        `recipe.reinitialize_after` evaluations in a row, that smallest is at least `reinitialize_above`, and it has
-        done so less than `reinitialize_times` times. One that has diverged stays as it is.
+        `recipe.reinitialize_after` evaluations, in a row or in total, that smallest is at least `reinitialize_above`,
+        and it has done so less than `reinitialize_times` times. One that has diverged stays as it is.
 
-        Source: the IIT Indore report, section 5.1, after Schlör et al. 2020. Deviations: the report leaves open what
-        the threshold is compared with.
+        Source: the IIT Indore report, section 5.1 (in a row, above a threshold, any number of times) and its code (in
+        total, without a threshold, once). Deviations: the report leaves open what the threshold is compared with.
 
         Args:
             error: (S,) validation errors.
             alive: (S,) which seeds have not diverged.
         """
         better = error.isfinite() & (error < self.best)
-        best, stale = torch.where(better, error, self.best), torch.where(better, 0, self.stale + 1)
+        kept = self.stale if recipe.reinitialize_counting == "in_total" else torch.zeros_like(self.stale)
+        best, stale = torch.where(better, error, self.best), torch.where(better, kept, self.stale + 1)
         stuck = (stale >= recipe.reinitialize_after) & (best >= recipe.reinitialize_above)
         due = stuck & (self.count < recipe.reinitialize_times) & alive
         return Draws(torch.where(due, torch.inf, best), torch.where(due, 0, stale), self.count + due), due

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,12 @@ from nalu_bench.training.trainer import train_block
 MakeCell = Callable[..., Cell]
 
 ALL = Block(0, tuple(range(WIDTH)))
-STUCK = {"learning_rate": 1e-30, "steps": 40, "log_every": 5, "reinitialize_after": 3}
+STUCK = {"optimizer": "rmsprop", "learning_rate": 1e-30, "steps": 40, "log_every": 5, "reinitialize_after": 3}
 """Training that changes nothing, so that every evaluation after the first is no better."""
+
+RULE = {
+    "reinitialize_after": 2, "reinitialize_counting": "in_a_row", "reinitialize_above": 0.0, "reinitialize_times": 9,
+}  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -44,25 +49,22 @@ def test_a_seed_is_given_up_after_so_many_evaluations_in_a_row_without_improveme
         return found
 
     def recipe(**values: Any) -> Any:
-        from types import SimpleNamespace
-
-        return SimpleNamespace(**{"reinitialize_after": 2, "reinitialize_above": 0.0, "reinitialize_times": 9} | values)
+        return SimpleNamespace(**RULE | values)
 
     first = Draws.first(1, torch.device("cpu"))
     assert judge(first, 5, 6, 7) == [False, False, True]
     assert judge(first, 5, 6, 4, 6, 3) == [False] * 5
     assert judge(first, 5, 6, float("nan"), 99, 99, 99) == [False, False, True, False, False, True], "anew from any"
     assert judge(first, 5, 6, 7, 8, 8, 8, reinitialize_times=1) == [False, False, True, False, False, False]
+    assert judge(first, 5, 6, 4, 6, 3, reinitialize_counting="in_total") == [False, False, False, True, False]
     assert judge(first, 5, 6, 7, reinitialize_above=5.1) == [False] * 3
     assert judge(first, 5, 6, 7, reinitialize_above=5.0) == [False, False, True]
 
 
 def test_a_seed_that_diverged_stays_as_it_is() -> None:
-    class Recipe:
-        reinitialize_after, reinitialize_above, reinitialize_times = 1, 0.0, 1
-
+    recipe: Any = SimpleNamespace(**RULE | {"reinitialize_after": 1})
     draws = Draws.first(2, torch.device("cpu"))
-    _, due = draws.judged(torch.full((2,), torch.nan), torch.tensor([True, False]), Recipe)  # type: ignore[arg-type]
+    _, due = draws.judged(torch.full((2,), torch.nan), torch.tensor([True, False]), recipe)
     assert due.tolist() == [True, False]
 
 
@@ -97,16 +99,17 @@ def test_the_optimiser_starts_afresh(make_cell: MakeCell, tmp_path: Path) -> Non
 
 
 def test_without_it_nothing_changes_and_nothing_is_logged(make_cell: MakeCell, tmp_path: Path) -> None:
-    plain = train(make_cell(), tmp_path / "plain")
-    never = train(make_cell(reinitialize_after=99), tmp_path / "never")
+    plain = train(make_cell(optimizer="rmsprop"), tmp_path / "plain")
+    never = train(make_cell(optimizer="rmsprop", reinitialize_after=99), tmp_path / "never")
     assert "reinitialized" not in plain.columns
     assert not never.columns.pop("reinitialized").any()
     for name, column in plain.columns.items():
         assert column.tobytes() == never.columns[name].tobytes()
 
 
-def test_a_seed_alone_starts_anew_as_among_others_and_after_an_interruption(
-    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stop", [15, 30])
+def test_a_seed_alone_starts_anew_as_among_others_and_once_whenever_interrupted(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
     cell = make_cell("linear linear", **STUCK)
     expected = train(cell, tmp_path / "all")
@@ -115,7 +118,7 @@ def test_a_seed_alone_starts_anew_as_among_others_and_after_an_interruption(
     monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
 
     def report(step: int, solved: int) -> None:
-        if step == 15:
+        if step == stop:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -129,3 +132,10 @@ def test_a_seed_alone_starts_anew_as_among_others_and_after_an_interruption(
 def test_values_below_zero_are_refused(make_cell: MakeCell, key: str) -> None:
     with pytest.raises(UsageError, match=f"recipe.{key} must be at least 0"):
         make_cell(**{key: -1}).recipe.validate()
+
+
+def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
+    with pytest.raises(UsageError, match="must be 0 with recipe"):
+        make_cell(reinitialize_after=1).recipe.validate()
+    with pytest.raises(UsageError, match="unknown reinitialize_counting 'total'"):
+        make_cell(reinitialize_counting="total").recipe.validate()
