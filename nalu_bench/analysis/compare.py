@@ -15,7 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr, stdtrit
 
-from nalu_bench.analysis.intervals import median_standard_error, newcombe_interval, newcombe_limits
+from nalu_bench.analysis.intervals import (
+    median_standard_error,
+    newcombe_interval,
+    newcombe_limits,
+    wilson_interval,
+)
 
 ALPHA = 0.05
 """The chance, of a whole experiment that does reproduce, of any `differs`."""
@@ -28,6 +33,9 @@ WIDEST_MEDIAN = math.log(1.5)
 
 WIDEST_MEAN = 0.5
 """The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
+
+WIDEST_SHARES = 0.1
+"""The largest distance of the ends of our seeds' range of shares that is not noted as a "wide range" (our choice)."""
 
 WIDEST_RANGE = 10
 """The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
@@ -243,6 +251,41 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
     low, high = low - printed_high, high - printed_low
     agrees = median > value if above else low <= 0 <= high
     return Comparison(Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note)
+
+
+def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
+    """Compare the range of our seeds with the share of right answers of one network, counted on so many examples.
+
+        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
+
+    Where the ends of our range are more than 0.1 apart the verdict says little: its note gains "wide range" (our
+    choice). Source: ours. Deviations: does not apply.
+
+    Args:
+        samples: one share a seed, in [0, 1]; nan, of a seed without a finite answer, counts as 0.
+        printed: the share, in [0, 1].
+        examples: how many the printed share was counted on.
+
+    Returns: the comparison; difference is our median minus the printed share, and [low, high] holds 0 exactly when the
+    two ranges meet. Inconclusive for fewer than 2 seeds. No p-value, not part of Holm.
+
+    Raises: ValueError for shares outside [0, 1].
+
+    >>> compare_share([0.97, 0.98, 0.987], 0.991, 1000).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    shares = np.asarray(samples, dtype=np.float64)
+    shares = np.where(np.isnan(shares), 0.0, shares)
+    if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
+        raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
+    if shares.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
+    printed_low, printed_high = wilson_interval(round(printed * examples), examples)
+    low, high = middle_range(shares)
+    note = "wide range" if high - low > WIDEST_SHARES else ""
+    verdict = Verdict.AGREES if low <= printed_high and high >= printed_low else Verdict.DIFFERS
+    median = float(np.median(shares))
+    return Comparison(verdict, median - printed, low - printed_high, high - printed_low, math.nan, note)
 
 
 def middle_range(samples: ArrayLike) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis import medians, style
-from nalu_bench.analysis.compare import middle_range
-from nalu_bench.analysis.intervals import median_interval, student_interval
+from nalu_bench.analysis.compare import Comparison, compare_share, middle_range, not_comparable
+from nalu_bench.analysis.intervals import student_interval
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, interval, ours
+from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-Cell = tuple[dict[str, str], pd.DataFrame]
+Compare = Callable[[dict[str, str]], Comparison]
 
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
@@ -43,35 +44,86 @@ class Accuracies(Summary):
     accuracy = share of test examples with |y - t| <= 1e-8 + 0.1 |t|, in percent; strict: 1e-5 |t|
 
     as `numpy.isclose` has it, with the report's relative tolerance and with its own. Reported are the median over seeds
-    with its bootstrap interval and the means with Student's. A run without a finite prediction has accuracy 0. A
-    printed accuracy is of one network, and is held against the range of our seeds.
+    with their middle 95 % and the means with Student's interval. A run without a finite prediction has accuracy 0, and
+    is noted. A printed accuracy is of one network: see `compare.compare_share`.
 
     Where the task has probes, which are unit vectors, the predictions there are the weights of a unit without a bias;
     a printed weight is held against the range of our seeds, too.
 
-    Source: the IIT Indore report, sections 3 and 4. Settings: `tables`, a list of {title, models, operations}.
+    Source: the IIT Indore report, sections 3 and 4. Settings: `examples` that the printed shares were counted on, and
+    `tables`, a list of {title, steps, models, operations}: `steps` are those of the printed protocol.
+
+    Raises:
+        UsageError for a model or an operation without a table.
     """
 
-    required = frozenset({"kind", "tables"})
+    required = frozenset({"kind", "examples", "tables"})
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
-        accuracies = [row for words, runs in cells for row in _accuracies(words | {"split": "test"}, runs)]
-        return accuracies + _weights(cells, measured.predictions)
+        accuracies = [row for words, runs in cells for row in self._accuracies(words | {"split": "test"}, runs)]
+        return accuracies + [row for words, runs in cells for row in self._weights(words, runs, measured.predictions)]
+
+    def _accuracies(self, where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+        shares = runs[LENIENT].to_numpy(np.float64)
+        lenient, strict = (100 * runs[name].fillna(0).to_numpy(np.float64) for name in (LENIENT, STRICT))
+        absent = int(np.isnan(shares).sum())
+        note = "; ".join(
+            filter(None, [count_note(runs), f"{absent} seeds without a finite prediction count as 0" if absent else ""])
+        )
+
+        def compare(printed: dict[str, str]) -> Comparison:
+            return compare_share(shares, float(printed["printed"]) / 100, self.report["examples"])
+
+        numbers = (float(np.median(lenient)), *middle_range(lenient))
+        count, steps, comparison = len(runs), int(runs["steps"].iloc[0]), self._same_length(where, runs, compare)
+        return [
+            Row({**where, "metric": "accuracy"}, *numbers, count, steps, comparison, note),
+            Row({**where, "metric": "mean"}, *_mean(lenient), count, steps, None, note),
+            Row({**where, "metric": "strict"}, *_mean(strict), count, steps, None, note),
+        ]
+
+    def _weights(self, words: dict[str, str], runs: pd.DataFrame, predictions: pd.DataFrame) -> list[Row]:
+        rows = []
+        for probe, values in predictions[predictions["cell"] == runs["cell"].iloc[0]].groupby("probe"):
+            samples = medians.finite_or_worst(values["prediction"])
+            numbers = (float(np.median(samples)), *middle_range(samples))
+            where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
+            compare = self._same_length(where, runs, partial(medians.against_printed, samples))
+            rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
+        return rows
+
+    def _same_length(self, where: dict[str, str], runs: pd.DataFrame, compare: Compare) -> Compare:
+        """The comparison, where our runs have the steps of the printed protocol."""
+        families = [
+            family for family in self.report["tables"]
+            if where["model"] in family["models"] and where["operation"] in family["operations"]
+        ]  # fmt: skip
+        if len(families) != 1:
+            raise UsageError(
+                f"one of the tables of {self.experiment.name} must have the model {where['model']} and the operation "
+                f"{where['operation']}, {len(families)} do."
+            )
+        trained, needed = int(runs["steps"].iloc[0]), families[0]["steps"]
+        if trained == needed:
+            return compare
+        return lambda printed: not_comparable(f"trained for {trained:,} steps, printed for {needed:,}")
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         found = [self._accuracy_table(table, **family) for family in self.report["tables"]]
         weights = table[table["metric"].str.startswith(WEIGHT)]
         return [*found, *([self._weight_table(weights)] if len(weights) else [])]
 
-    def _accuracy_table(self, table: pd.DataFrame, title: str, models: list[str], operations: list[str]) -> Table:
-        lines = {
-            (_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line
-            for line in records(table[table["model"].isin(models)])
-        }
+    def _accuracy_table(
+        self, table: pd.DataFrame, title: str, steps: int, models: list[str], operations: list[str]
+    ) -> Table:
+        chosen = records(table[table["model"].isin(models)])
+        lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
+        if len(lines) < len(chosen):
+            raise UsageError(f"two cells of the table {title} have one operation and number of operands.")
         cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
         without = any(not reinitialised for _, reinitialised, _ in lines)
-        header = ["", "median", "mean", "strict, mean", "printed", "verdict"]
+        header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
         rows = []
         for case in cases:
             mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
@@ -100,9 +152,9 @@ class Accuracies(Summary):
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
         families = list(zip(self.report["tables"], LOOKS, strict=False))
-        figure, axes = style.new_figure(7.2, 3.6, columns=2, sharey=True, width_ratios=[1, 1.3])
-        panels = zip(axes[0], [families[:1], families[1:]], strict=True)
-        drawn = [line for axis, panel in panels for line in _draw_panel(axis, table, panel)]
+        panels = [panel for panel in (families[:1], families[1:]) if panel]
+        figure, axes = style.new_figure(7.2, 3.6, columns=len(panels), sharey=True)
+        drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, table, panel)]
         axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
         axes[0][0].set_ylim(-4, 104)
         figure.suptitle("Symbols: mean of our seeds.  Bars: its 95 % interval.  Black: printed", fontsize=8)
@@ -112,30 +164,6 @@ class Accuracies(Summary):
         entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
         figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
         return figure, pd.DataFrame(drawn)
-
-
-def _accuracies(where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
-    lenient, strict = (100 * runs[name].fillna(0).to_numpy(np.float64) for name in (LENIENT, STRICT))
-    count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
-    compare = partial(medians.against_printed, lenient)
-    return [
-        Row({**where, "metric": "accuracy"}, *median_interval(lenient), count, steps, compare, note),
-        Row({**where, "metric": "mean"}, *_mean(lenient), count, steps, None, note),
-        Row({**where, "metric": "strict"}, *_mean(strict), count, steps, None, note),
-    ]
-
-
-def _weights(cells: Sequence[Cell], predictions: pd.DataFrame) -> list[Row]:
-    rows = []
-    for words, runs in cells:
-        mine = predictions[predictions["cell"] == runs["cell"].iloc[0]]
-        for probe, values in mine.groupby("probe"):
-            samples = medians.finite_or_worst(values["prediction"])
-            numbers = (float(np.median(samples)), *middle_range(samples))
-            where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
-            compare = partial(medians.against_printed, samples)
-            rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
-    return rows
 
 
 def _mean(samples: Array) -> tuple[float, float, float]:
