@@ -127,7 +127,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
     scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
     pairs = [
-        (group, _configure(_in_order(scale, _own_scale(group, scale) + _pairs(choice), changed, group.fixed)))
+        (group, _configure(_in_order(scale, _pairs(choice), changed, group)))
         for group in experiment.cells
         for choice in group.expand(only)
     ]
@@ -154,9 +154,12 @@ def _values(override: Override) -> set[str]:
     return set(override.sweep_string_iterator()) if override.is_sweep_override() else {str(override.value())}
 
 
-def _in_order(scale: list[Pair], group: list[Pair], given: list[Pair], fixed: bool) -> list[Pair]:
-    """The later of two overrides of one key holds."""
-    return [*scale, *given, *group] if fixed else [*scale, *group, *given]
+def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: CellGroup) -> list[Pair]:
+    """The later of two overrides of one key holds; the group's share is one of the steps that then hold."""
+    seeds = [] if group.seeds is None else [("seeds", group.seeds)]
+    pairs = [*scale, *given, *seeds, *own] if group.fixed else [*scale, *seeds, *own, *given]
+    steps = dict(pairs)["budget.steps"] * group.share
+    return [*pairs, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
 
 
 def group_names(group: str) -> list[str]:
@@ -230,13 +233,6 @@ def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
 
 def _pairs(arguments: Iterable[str]) -> list[Pair]:
     return _single(_split(list(arguments))[0])
-
-
-def _own_scale(group: CellGroup, scale: list[Pair]) -> list[Pair]:
-    """The group's own number of seeds and of steps, where it has them."""
-    steps = dict(scale)["budget.steps"] * group.share
-    seeds = [] if group.seeds is None else [("seeds", group.seeds)]
-    return [*seeds, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
 
 
 def _configure(pairs: Sequence[Pair]) -> DictConfig:

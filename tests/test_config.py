@@ -178,7 +178,13 @@ def test_a_group_has_its_share_of_the_budgets_steps() -> None:
         (want.cell.model.name, want.cell.recipe.steps)
         for want in config.plan_experiment(tables, ["budget=paper", "task.operation=add,square"]).cells
     }
+    only = config.plan_experiment(tables, ["budget=paper", "model=iit_nac"]).cells
+    assert {want.cell.model.name for want in only} == {"iit_nac"}
     assert {("iit_nac", 62_500), ("iit_nalu", 156_250), ("iit_nalu_two", 156_250)} <= lengths
+    changed = config.plan_experiment(tables, ["budget=paper", "budget.steps=6250"]).cells
+    assert {(want.cell.model.name == "iit_nac", want.cell.recipe.steps) for want in changed} == {
+        (True, 2500), (False, 6250),
+    }  # fmt: skip
     given = config.plan_experiment(tables, ["budget=paper", "recipe.steps=625"]).cells
     assert {want.cell.recipe.steps for want in given} == {625}
     with pytest.raises(UsageError, match="steps must be a multiple of log_every"):

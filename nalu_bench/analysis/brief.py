@@ -8,7 +8,7 @@ from nalu_bench.store.schema import Status
 
 
 def brief(store: Store, wanted: Sequence[Wanted]) -> str:
-    """One line a cell: seeds stored, solved, and the median extrapolation error at the selected step."""
+    """One line a cell: seeds stored, solved, and the median error on the judging split at the selected step."""
     return "\n".join(_line(store, want) for want in wanted)
 
 
@@ -28,5 +28,7 @@ def _line(store: Store, want: Wanted) -> str:
         text += f"  solved {int((runs[judge] < threshold).sum())}"
     diverged = int((runs["status"] == Status.DIVERGED).sum())
     return (
-        text + f"  median extrapolation MSE {runs[judge].median():.3g}" + (f"  diverged {diverged}" if diverged else "")
+        text
+        + f"  median {cell.task.judge} MSE {runs[judge].median():.3g}"
+        + (f"  diverged {diverged}" if diverged else "")
     )

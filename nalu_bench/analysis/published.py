@@ -28,10 +28,11 @@ SPLITS = {
     "test": "test",
     "train/val U(20,40), test U(0,60)": "test",
 }
-SETTINGS = {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)}
-"""Words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the IIT Indore
-report's code alone."""
-
+SETTINGS_OF = {
+    "iit_report.csv": {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)},
+}
+"""Source -> words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the
+IIT Indore report's code alone."""
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
     "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
@@ -44,12 +45,14 @@ MODELS_OF: dict[str, dict[str, str]] = {
 }
 """Where a task has models of its own."""
 
-CORRECTED = {
-    ("operands", "sqrt"): {"setting": "operands=1;reinitialized=15"},
-    ("operands", "square"): {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
+CORRECTED_OF = {
+    "iit_report.csv": {
+        "sqrt": {"setting": "operands=1;reinitialized=15"},
+        "square": {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
+    },
 }
-"""(task, operation) -> keys that a source states otherwise: the IIT Indore report counts two operands and one cell
-where its code has one input, and two layers for the square."""
+"""Source -> operation -> keys that it states otherwise: the IIT Indore report counts two operands and one cell where
+its code has one input, and two layers for the square."""
 
 METRICS = {
     "success_rate": "success_rate",
@@ -118,7 +121,7 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
         given = given[given[column].isin(words)].reset_index(drop=True)
     given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
     given["setting"] = [
-        SETTINGS.get(setting or task, setting.replace("; ", ";"))
+        SETTINGS_OF.get(source.name, {}).get(setting or task, setting.replace("; ", ";"))
         for setting, task in zip(given["setting"], given["task"], strict=True)
     ]
 
@@ -149,10 +152,8 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
             "source": given["source"],
         }
     )[COLUMNS]
-    for (task, operation), keys in CORRECTED.items():
-        converted.loc[(converted["task"] == task) & (converted["operation"] == operation), list(keys)] = [
-            *keys.values()
-        ]
+    for operation, keys in CORRECTED_OF.get(source.name, {}).items():
+        converted.loc[converted["operation"] == operation, list(keys)] = [*keys.values()]
     return converted
 
 

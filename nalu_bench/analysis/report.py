@@ -175,7 +175,9 @@ def _provenance(experiment: Experiment, measured: Collection) -> str:
     rows = measured.runs["status"].value_counts()
     states = ", ".join(f"{count} {state}" for state, count in rows.items())
     asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
-    scale = "changed by hand" if budget["custom"] else f"{budget['seeds']} seeds, {budget['steps']:,} steps"
+    lengths = sorted({budget["steps"], *measured.runs.loc[measured.runs["role"] == "cell", "steps"]})
+    scale = f"{budget['seeds']} seeds, {' to '.join(f'{steps:,}' for steps in lengths[:: len(lengths) - 1 or 1])} steps"
+    scale = "changed by hand" if budget["custom"] else scale
     return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
 
 

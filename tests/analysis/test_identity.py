@@ -79,6 +79,7 @@ def test_runs_without_finite_predictions_are_left_out_and_noted() -> None:
     found = row(table(measured(broken=3)), "elu", "outside", "mae")
     assert found["n_seeds"] == SEEDS - 3
     assert found["note"] == "3 seeds have no finite prediction"
+    assert row(table(measured(broken=3)), "linear", "outside", "failing")["ours"] == 3 / SEEDS
 
 
 def claims(rows: pd.DataFrame) -> dict[str, str]:

@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import Generator, nn
 
-from nalu_bench.models.network import Recurrence
-from nalu_bench.units import Linear
+from nalu_bench.models.network import Reader, Recurrence
+from nalu_bench.units import Linear, Unit
 from nalu_bench.units.affine import ReLU
+from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.lstm import LSTM
 
 FEATURES, HIDDEN, LENGTH = 3, 4, 7
@@ -46,3 +47,23 @@ def test_a_recurrence_of_a_relu_layer_is_torchs_rnn() -> None:
 def test_sizes_without_a_state_are_refused(size_in: int, size_out: int) -> None:
     with pytest.raises(ValueError, match="an LSTM maps"):
         LSTM(size_in, size_out)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cell", [LSTM(FEATURES + 2 * HIDDEN, 2 * HIDDEN), ReLU(FEATURES + HIDDEN, HIDDEN)])
+def test_a_cell_that_reads_its_inputs_beforehand_comes_to_the_same_state(cell: Unit) -> None:
+    cell.double()
+    x = sequences()[0].T
+    state = torch.randn(cell.out_features, LENGTH, dtype=torch.float64, generator=Generator().manual_seed(1))
+    expected = cell(torch.cat([x, state]).T).T
+    torch.testing.assert_close(cell.advance(cell.read(x), state), expected, rtol=1e-12, atol=1e-14)
+    tokens = torch.tensor([[0, 2, -1], [1, 1, 1]])
+    embedding, head = Embedding(4, FEATURES).double(), Linear(HIDDEN, 1).double()
+    texts = [embedding.E.T[row[row >= 0]].unsqueeze(0) for row in tokens]
+    plain = torch.cat([Recurrence(cell, head)(text) for text in texts])
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        torch.testing.assert_close(Reader(embedding, cell, head)(tokens), plain, rtol=1e-12, atol=1e-14)
+    finally:
+        torch.set_default_dtype(before)

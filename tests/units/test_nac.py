@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from nalu_bench.errors import UsageError
 from nalu_bench.units import NAC, NACMul, NACMulNMU, NACMulSigma, Unit
 from nalu_bench.units.nac import nac_range
 
@@ -133,3 +134,13 @@ def test_nac_mul_nmu_is_clamped_in_place_and_elementwise() -> None:
     unit.W = torch.nn.Parameter(torch.tensor([-0.5, 0.3, 1.5]).expand(5, 1, 3).clone())
     unit.project_()
     torch.testing.assert_close(unit.W.data, torch.tensor([0.0, 0.3, 1.0]).expand(5, 1, 3))
+
+
+def test_nac_may_start_xavier_normal_and_then_not_uniform() -> None:
+    torch.manual_seed(0)
+    for unit in (NAC(300, 200, init="xavier_normal"), NACMul(300, 200, init="xavier_normal")):
+        for raw in (unit.W_hat, unit.M_hat):
+            assert raw.std().item() == pytest.approx(math.sqrt(2 / 500), rel=0.02)
+            assert raw.abs().max().item() > nac_range(300, 200)
+    with pytest.raises(UsageError, match="unknown initialisation 'xavier'"):
+        NAC(3, 2, init="xavier")

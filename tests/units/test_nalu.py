@@ -1,5 +1,6 @@
 """The NALU and the gated NAU/NMU: the gate, its limits and its parts."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -124,3 +125,13 @@ def test_gated_nau_nmu_clamps_each_part_to_its_own_range() -> None:
     torch.testing.assert_close(unit.W_add.data, torch.tensor([[-1.0, 0.3, 1.0]]))
     torch.testing.assert_close(unit.W_mul.data, torch.tensor([[0.0, 0.3, 1.0]]))
     torch.testing.assert_close(unit.G.data, outside)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_all_parameters_may_start_xavier_normal(shared: bool) -> None:
+    torch.manual_seed(0)
+    unit = NALU(300, 200, shared=shared, init="xavier_normal")
+    assert len(list(unit.parameters())) == (3 if shared else 5)
+    for raw in unit.parameters():
+        assert raw.std().item() == pytest.approx(math.sqrt(2 / 500), rel=0.02)
+        assert raw.abs().max().item() > 3.5 * math.sqrt(2 / 500), "not uniform"

@@ -32,9 +32,10 @@ class Identity(Summary):
         error of a run in a range = mean |prediction(x) - x| over the probes x of the range
         error of an activation    = mean over its seeds, with Student's interval
         ratio = error outside / error inside,   rank = 1 for the smallest error outside
-        failing = share of seeds whose error outside is at least `claims.failing` of mean |x| there, Wilson's interval
+        failing = share of runs whose error outside is at least `claims.failing` of mean |x| there, or not finite
 
-    A test range without its part inside is "outside". A run without a finite prediction is left out, and noted.
+    A test range without its part inside is "outside". A run without a finite prediction has no part in the means, and
+    is noted.
 
     Verdicts are given on the sources' claims in words, see `identity_claims`.
 
@@ -98,11 +99,11 @@ class Identity(Summary):
         mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
         found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
         if where["split"] != "inside":
-            failing = int((errors >= limit).sum())
+            failing, asked = int((errors >= limit).sum()) + len(runs) - count, len(runs)
             numbers = {
                 "ratio": (mean / inside, *nothing),
                 "rank": (rank, *nothing),
-                "failing": (failing / count, *wilson_interval(failing, count)) if count else (float("nan"), *nothing),
+                "failing": (failing / asked, *wilson_interval(failing, asked)),
             }
             found += [Row({**where, "metric": name}, *each, count, steps, None, note) for name, each in numbers.items()]
         return found
