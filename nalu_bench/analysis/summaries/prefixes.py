@@ -81,7 +81,10 @@ class Prefixes(Summary):
                 )
                 if line is axes[0]:
                     axis.set_title(f"{target:g}")
-        figure.suptitle("Prediction after every token.  Lines: median, bands: middle 95 % of the seeds", fontsize=8)
+        figure.suptitle(
+            "Prediction after every token.  Lines: median, bands: middle 95 % of the seeds.  Dashed: the number",
+            fontsize=8,
+        )
         return figure, pd.concat(drawn, ignore_index=True)
 
 
