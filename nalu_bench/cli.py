@@ -117,6 +117,8 @@ def _run(options: argparse.Namespace) -> int:
     for want in plan.cells:
         if want.cell.skip():
             print(f"{want.label()}: skipped, {want.cell.skip()}.")
+    if plan.cells and all(want.cell.skip() for want in plan.cells):
+        raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     todo = runner.jobs(plan.cells, store, plan.machine)
     wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
     failures = []
@@ -136,7 +138,8 @@ def _run(options: argparse.Namespace) -> int:
 
         print(brief(store, plan.cells))
     else:
-        print(f"to report: nalu-bench report {experiment.name} budget={plan.budget}")
+        given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
+        print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
     return 1 if failures else 0
 
 
@@ -162,7 +165,7 @@ def _report(options: argparse.Namespace) -> int:
     if not any(text.startswith("budget=") for text in overrides):
         overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")
     plan = config.plan_experiment(chosen, overrides)
-    request = report.Request(chosen, plan.budget, plan.custom, plan.cells)
+    request = report.Request(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
     folder = report.write(request, _store(), paths.results_dir())
     print((folder / "table.md").read_text(encoding="utf-8"))
     print(f"written to {_short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")

@@ -38,6 +38,7 @@ Pair = tuple[str, Any]
 
 GROUPS = ("task", "model", "recipe", "budget", "device")
 MACHINE_KEYS = ("device", "compile", "committed")
+SCALE_KEYS = ("budget", "seeds", "first_seed")
 VERSION_BASE = "1.3"
 
 
@@ -85,7 +86,8 @@ class Plan:
         cells: the cells, in the order of the experiment or of the sweep.
         machine: how to compute.
         budget: the budget's name.
-        custom: whether values beyond the budget were set by hand: such runs are never published.
+        custom: whether anything beyond the budget was set by hand: such runs are never published.
+        changes: the values of an experiment that were, beyond its seeds: such runs are held against no printed number.
         committed: whether committed results count as done.
         hydra: overrides meant for Hydra, such as the launcher.
     """
@@ -96,6 +98,7 @@ class Plan:
     custom: bool
     committed: bool
     hydra: list[str]
+    changes: tuple[str, ...] = ()
 
 
 def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
@@ -137,7 +140,10 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     custom = bool(only) or any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in changed)
     machine = pairs[0][1] if pairs else _configure([*scale, *changed])
-    return _plan(cells, machine, custom, hydra_overrides)
+    changes = tuple(
+        f"{key}={value}" for key, value in changed if key not in SCALE_KEYS and not key.startswith(MACHINE_KEYS)
+    )
+    return replace(_plan(cells, machine, custom, hydra_overrides), changes=changes)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:

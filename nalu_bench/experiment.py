@@ -13,15 +13,20 @@ An experiment without cells (`cells: []`) trains nothing: its report is computed
 """
 
 import itertools
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import yaml
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, unknown
+
+SCALE = {"seeds", "steps", "log_every", "ramp_scale"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,10 @@ class CellGroup:
     seeds: int | None = None
     share: float = 1.0
     fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < math.inf:
+            raise UsageError(f"share of a cell group must be a number above 0, got {self.share}.")
 
     def expand(self, only: Mapping[str, Collection[str]]) -> list[list[str]]:
         """The overrides of every cell whose grid values are among those in `only`, where it names them."""
@@ -92,9 +101,15 @@ def load(name: str) -> Experiment:
     files = _files()
     if name not in files:
         raise unknown("experiment", name, files)
-    content: Any = OmegaConf.to_container(OmegaConf.load(files[name]))
+    try:
+        content: Any = OmegaConf.to_container(OmegaConf.load(files[name]))
+    except (yaml.YAMLError, OmegaConfBaseException) as error:
+        raise UsageError(f"cannot read experiments/{name}.yaml: {error}") from None
     known = [entry.name for entry in fields(Experiment) if entry.name not in ("name", "folder")]
     _check_keys(f"key of experiments/{name}.yaml", content, known)
+    for budget, scale in content["budgets"].items():
+        if set(scale) != SCALE:
+            raise UsageError(f"budget {budget} of {name} must have {', '.join(sorted(SCALE))}, got {', '.join(scale)}.")
     groups = content.pop("cells")
     for group in groups:
         _check_keys(

@@ -35,16 +35,19 @@ class Request:
         budget: at which scale.
         custom: whether values were changed by hand: such a report is never committed.
         cells: its cells with the seeds asked for.
+        changes: the values that were, beyond the seeds: such runs are held against no printed number.
     """
 
     experiment: Experiment
     budget: str
     custom: bool
     cells: Sequence[Wanted]
+    changes: Sequence[str] = ()
 
     def describe_budget(self) -> dict[str, Any]:
         """The budget for the manifest."""
-        return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom}
+        changes = {"changes": list(self.changes)} if self.changes else {}
+        return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
 
 
 def default_budget(experiment: Experiment, results: Path) -> str:
@@ -142,10 +145,13 @@ def _render(summary: Summary, folder: Path) -> None:
 
 
 def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
-    """A smoke budget shows that everything runs; its numbers are held against nothing."""
-    if measured.manifest["budget"]["name"] != "smoke":
+    """A smoke budget shows that everything runs; its numbers, and those of changed values, are held against nothing."""
+    budget = measured.manifest["budget"]
+    reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
+    reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
+    if not reasons:
         return rows
-    return [replace(row, compare=lambda _: not_comparable("a smoke budget")) for row in rows]
+    return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
 
 
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:
@@ -192,7 +198,7 @@ def _markdown(
     notes += [] if summary.shows_notes else _remarks(table)
     return "\n".join(
         [
-            f"<!-- made by: nalu-bench report {experiment.name} budget={measured.manifest['budget']['name']} -->",
+            f"<!-- made by: nalu-bench report {' '.join([experiment.name, *_overrides(measured)])} -->",
             "",
             "\n\n".join(layout.markdown() for layout in tables),
             "",
@@ -202,6 +208,12 @@ def _markdown(
             "",
         ]
     )
+
+
+def _overrides(measured: Collection) -> list[str]:
+    """The overrides that the report was made with, but for a choice among the experiment's cells and seeds."""
+    budget = measured.manifest["budget"]
+    return [f"budget={budget['name']}", *budget.get("changes", [])]
 
 
 def _reasons(table: pd.DataFrame) -> dict[str, str]:

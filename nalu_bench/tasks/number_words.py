@@ -79,8 +79,13 @@ class NumberWords(Task):
                 f"every split must hold a number: task.training and task.validation must be at least 1 and leave some "
                 f"of {count} numbers for the test, got {self.training} and {self.validation}."
             )
+        if self.split < 0:
+            raise UsageError(f"task.split must be at least 0, got {self.split}.")
         if not 0 <= self.probed <= count - self.training - self.validation:
-            raise UsageError(f"task.probed must be at least 0 and within the test split, got {self.probed}.")
+            raise UsageError(
+                f"task.probed must be at least 0 and within the test split of "
+                f"{count - self.training - self.validation} numbers, got {self.probed}."
+            )
         self._corpus()
 
     @property

@@ -1,6 +1,7 @@
 """Results: rebuilt to the byte from their own files, never shrunk, the committed ones never overwritten by less."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,16 @@ def test_a_smaller_budget_and_changed_values_go_to_local(request_: report.Reques
     assert report.target(replace(request_, budget="short"), results) == local
     assert report.target(replace(request_, budget="smoke"), results) == local
     assert report.target(replace(request_, custom=True), results) == local
+
+
+def test_changed_values_are_held_against_nothing_and_named(request_: report.Request, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    changed = replace(request_, custom=True, changes=["task.interpolation=[1,3]"])
+    text = (report.write(changed, Store(tmp_path / "runs"), results) / "table.md").read_text(encoding="utf-8")
+    assert f"budget={request_.budget} task.interpolation=[1,3] -->" in text
+    assert "not comparable, " in text
+    assert "changed by hand (task.interpolation=[1,3])" in text
+    assert not re.search(r"agrees|differs|inconclusive", text)
 
 
 def test_a_report_with_fewer_runs_than_are_there_is_refused(request_: report.Request, tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ def test_the_head_reads_the_state_after_the_last_token_of_each_text() -> None:
         ("task.highest=10000000", "must be 21 to 100,000 numbers"),
         ("task.tokens=words task.language=de", "numbers in words, got task.training=169"),
         ("task.tokens=syllables", "unknown kind of tokens 'syllables'"),
-        ("task.probed=632", "task.probed must be"),
+        ("task.probed=632", "within the test split of 631 numbers, got 632"),
+        ("task.split=-1", "task.split must be at least 0, got -1"),
     ],
 )
 def test_what_cannot_be_is_refused(override: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,5 +135,7 @@ def test_numbers_that_a_language_cannot_write_are_refused(capsys: pytest.Capture
 
 
 def test_a_text_model_takes_no_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "task=ten_parameter", "model=text_lstm", "budget=smoke"]) == 0
-    assert "a text model takes text inputs, ten_parameter gives vectors" in capsys.readouterr().out
+    assert main(["run", "task=ten_parameter", "model=text_lstm", "budget=smoke"]) == 2
+    shown = capsys.readouterr()
+    assert "a text model takes text inputs, ten_parameter gives vectors" in shown.out
+    assert "choose a model that takes the task's inputs" in shown.err

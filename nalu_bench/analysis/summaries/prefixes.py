@@ -55,7 +55,7 @@ class Prefixes(Summary):
             7.2, 1.7 * len(cells), rows=len(cells), columns=len(texts), sharex="col", sharey="row"
         )
         drawn = []
-        for line, (model, cell) in zip(axes, cells, strict=True):
+        for row, (line, (model, cell)) in enumerate(zip(axes, cells, strict=True)):
             look = style.drawing(model)
             line[0].set_ylabel(style.label(model))
             for axis, text in zip(line, texts, strict=True):
@@ -79,7 +79,7 @@ class Prefixes(Summary):
                         }
                     )
                 )
-                if line is axes[0]:
+                if row == 0:
                     axis.set_title(f"{target:g}")
         figure.suptitle(
             "Prediction after every token.  Lines: median, bands: middle 95 % of the seeds.  Dashed: the number",
