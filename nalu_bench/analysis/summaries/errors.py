@@ -85,7 +85,7 @@ def _ours(line: dict[str, Any]) -> str:
 
 
 SHOWN = [
-    ("ours, median of the seeds", "mae", _ours),
+    ("ours, median of the seeds [its 95 % interval]", "mae", _ours),
     ("ours, best seed", "mae_best", _ours),
     ("printed", "mae", lambda line: line["printed"] or "–"),
     ("verdict", "mae", lambda line: line["verdict"] or "–"),

@@ -80,7 +80,7 @@ class Scores(Summary):
         models = list(table["model"].unique())
         seeds = table["n_seeds"].max()
         lines = {
-            f"ours, median of {seeds} seeds": partial(_cell, "score", lambda line: ours(line, score)),
+            f"ours, median of {seeds} seeds [its 95 % interval]": partial(_cell, "score", _median),
             "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
             "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
             "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
@@ -142,6 +142,10 @@ def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
         raise UsageError(f"the untrained models for {first['operation']} are not all there: run the experiment first.")
     denominator = same[column].median()
     return runs.assign(score=100 * medians.finite_or_worst(runs[column]) / denominator)
+
+
+def _median(line: dict[str, Any]) -> str:
+    return ours(line, score)
 
 
 def _cell(metric: str, show: Any, table: pd.DataFrame, model: str) -> str:
