@@ -66,7 +66,7 @@ def test_a_length_of_zero_is_refused(key: str, capsys: pytest.CaptureFixture[str
 
 
 def test_vectors_and_sequences_are_kept_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "task=recurrent_arithmetic", "model=nac", "budget=smoke"]) == 0
+    assert main(["run", "task=recurrent_arithmetic", "model=nac", "budget=smoke"]) == 2
     assert "a two_layer model takes vector inputs, recurrent_arithmetic gives sequences" in capsys.readouterr().out
 
 
