@@ -315,6 +315,11 @@ def not_comparable(reason: str) -> Comparison:
     return _without_verdict(Verdict.NOT_COMPARABLE, reason)
 
 
+def other_length(trained: int, printed: int) -> Comparison:
+    """State that no comparison is made, because our runs have not the steps of the printed ones."""
+    return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
+
+
 def _without_verdict(verdict: Verdict, note: str) -> Comparison:
     return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
 

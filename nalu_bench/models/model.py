@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.errors import UsageError
+from nalu_bench.registry import units
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class Model:
     penalties: dict[str, Penalty]
 
     def validate(self) -> None:
-        """Raise UsageError if the values cannot go together."""
+        """Raise UsageError if the values cannot go together, or for a unit that does not exist."""
+        for unit in self.units():
+            units.entry(unit)
         for name, penalty in self.penalties.items():
             if not 0 <= penalty.weight < math.inf:
                 raise UsageError(f"model.penalties.{name}.weight must be at least 0 and finite, got {penalty.weight}.")

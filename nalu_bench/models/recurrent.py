@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
-from nalu_bench.registry import register, units
+from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ class Recurrent(Model):
         for key in ("hidden_size", "states"):
             if getattr(self, key) < 1:
                 raise UsageError(f"model.{key} must be at least 1, got {getattr(self, key)}.")
-        for name in self.units():
-            units.entry(name)
 
     def units(self) -> list[str]:
         return [self.cell.unit, self.head.unit]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
-from nalu_bench.registry import register, units
+from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ class Single(Model):
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
 
     layer: Layer
-
-    def validate(self) -> None:
-        super().validate()
-        units.entry(self.layer.unit)
 
     def units(self) -> list[str]:
         return [self.layer.unit]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
-from nalu_bench.registry import register, units
+from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ class TwoLayer(Model):
             raise UsageError(f"model.layers must name 2 units, got {len(self.layers)}.")
         if self.hidden_size < 1:
             raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
-        for name in self.units():
-            units.entry(name)
 
     def units(self) -> list[str]:
         return [layer.unit for layer in self.layers]

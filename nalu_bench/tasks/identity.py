@@ -9,7 +9,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
-from nalu_bench.tasks.ranges import as_intervals, halves
+from nalu_bench.tasks.ranges import as_intervals, of_split
 from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class Identity(Task):
         return ()
 
     def intervals(self, split: str) -> np.ndarray:
-        key = "extrapolation" if split == "extrapolation" else "interpolation"
-        return halves(as_intervals(key, getattr(self, key)))
+        return of_split(self, split)
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]

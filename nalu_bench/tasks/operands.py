@@ -9,7 +9,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
-from nalu_bench.tasks.ranges import as_intervals, halves, intervals_text
+from nalu_bench.tasks.ranges import as_intervals, intervals_text, of_split
 from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ class Operands(Task):
         return (self.operands,)
 
     def intervals(self, split: str) -> np.ndarray:
-        key = "extrapolation" if split == "test" else "interpolation"
-        return halves(as_intervals(key, getattr(self, key)))
+        return of_split(self, split)
 
     def coefficients(self) -> np.ndarray:
         """The factors (n,) of a sum, or the exponents of a product."""

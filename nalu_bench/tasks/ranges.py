@@ -48,3 +48,9 @@ def halves(intervals: Sequence[Interval]) -> np.ndarray:
         (low, high), middle = intervals[0], sum(intervals[0]) / 2
         intervals = [(low, middle), (middle, high)]
     return np.array(intervals, np.float32)
+
+
+def of_split(task: Any, split: str) -> np.ndarray:
+    """The intervals (2, 2) of a split: `task.interpolation` in training and validation, else `task.extrapolation`."""
+    key = "interpolation" if split in ("train", "validation") else "extrapolation"
+    return halves(as_intervals(f"task.{key}", getattr(task, key)))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.tasks.ranges import Interval, as_intervals, halves, intervals_text
+from nalu_bench.tasks.ranges import Interval, as_intervals, intervals_text, of_split
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ class SubsetSums(Task):
         return {"members": members}
 
     def intervals(self, split: str) -> np.ndarray:
-        key = "extrapolation" if split == "extrapolation" else "interpolation"
-        return halves(as_intervals(key, getattr(self, key)))
+        return of_split(self, split)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The operation's index."""

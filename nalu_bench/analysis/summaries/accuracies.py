@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis import medians, style
-from nalu_bench.analysis.compare import Comparison, compare_share, middle_range, not_comparable
+from nalu_bench.analysis.compare import Comparison, compare_share, middle_range, other_length
 from nalu_bench.analysis.intervals import student_interval
 from nalu_bench.analysis.summary import Measured, Row, Summary, by_cell, count_note, records
 from nalu_bench.analysis.tables import Table, interval, ours
@@ -107,7 +107,7 @@ class Accuracies(Summary):
         trained, needed = int(runs["steps"].iloc[0]), families[0]["steps"]
         if trained == needed:
             return compare
-        return lambda printed: not_comparable(f"trained for {trained:,} steps, printed for {needed:,}")
+        return lambda printed: other_length(trained, needed)
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         found = [self._accuracy_table(table, **family) for family in self.report["tables"]]

@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis import style, tables
-from nalu_bench.analysis.compare import Comparison, compare_means, compare_medians, compare_rates, not_comparable
+from nalu_bench.analysis.compare import (
+    Comparison,
+    compare_means,
+    compare_medians,
+    compare_rates,
+    not_comparable,
+    other_length,
+)
 from nalu_bench.analysis.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
@@ -112,7 +119,7 @@ class Success(Summary):
         if declared:
             return not_comparable(declared)
         if trained != printed_steps:
-            return not_comparable(f"trained for {trained:,} steps, printed for {printed_steps:,}")
+            return other_length(trained, printed_steps)
         solved = runs[runs["solved"]]
         if metric.endswith(SUFFIX):
             return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
