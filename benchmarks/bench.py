@@ -12,7 +12,7 @@ from measure import COMPILED, CORES, EAGER, PLAIN, WORKLOADS, measure
 from tabulate import tabulate
 from tqdm import tqdm
 
-from nalu_bench.analysis import style
+from nalu_bench.analysis.render import style
 
 FOLDER = Path(__file__).parent
 SEEDS = {PLAIN: CORES, EAGER: 25 * CORES}

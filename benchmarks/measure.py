@@ -12,9 +12,9 @@ from typing import Any
 
 import plain
 
-from nalu_bench import config
-from nalu_bench.cell import Cell
-from nalu_bench.seeds import WIDTH, Block
+from nalu_bench.plan import compose
+from nalu_bench.plan.blocks import WIDTH, Block
+from nalu_bench.plan.cell import Cell
 
 CORES = os.cpu_count() or 1
 
@@ -39,7 +39,7 @@ class Workload:
 
     def cell(self, steps: int, log_every: int) -> Cell:
         """The cell with fewer steps than the protocol's."""
-        plan = config.plan_cells([*self.overrides, "recipe=madsen2020", "budget=paper"], multirun=False)
+        plan = compose.plan_cells([*self.overrides, "recipe=madsen2020", "budget=paper"], multirun=False)
         cell = plan.cells[0].cell
         return replace(cell, recipe=replace(cell.recipe, steps=steps, log_every=log_every))
 
@@ -142,7 +142,7 @@ def _plain(workload: Workload, program: Program, block: Block, clock: Callable[.
 
 def _engine(workload: Workload, program: Program, block: Block, clock: Callable[..., None]) -> None:
     from nalu_bench.training.compilation import Mode
-    from nalu_bench.training.trainer import train_block
+    from nalu_bench.training.loop import train_block
 
     cell = workload.cell(program.steps, program.log_every)
     with tempfile.TemporaryDirectory() as folder:

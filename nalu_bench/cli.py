@@ -13,9 +13,9 @@ from nalu_bench import __version__, paths
 from nalu_bench.errors import UsageError, plain_warnings, unknown
 
 if TYPE_CHECKING:
-    from nalu_bench.config import Plan
-    from nalu_bench.experiment import Experiment
-    from nalu_bench.runner import Job
+    from nalu_bench.plan.compose import Plan
+    from nalu_bench.plan.experiment import Experiment
+    from nalu_bench.run.runner import Job
     from nalu_bench.store.reader import Store
 
 EXAMPLES = """examples:
@@ -89,18 +89,18 @@ def _add_overrides(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
-    from nalu_bench import config, experiment
+    from nalu_bench.plan import compose, experiment
 
     named = [text.partition("=")[2] for text in options.overrides if text.startswith("experiment=")]
     others = [text for text in options.overrides if not text.startswith("experiment=")]
     if not named:
-        return config.plan_cells(others, options.multirun), None
+        return compose.plan_cells(others, options.multirun), None
     if len(named) > 1 or "," in named[0]:
         raise UsageError("one experiment at a time: give experiment= once, without a list.")
     if options.multirun:
         raise UsageError("an experiment is a sweep already: leave -m out.")
     chosen = experiment.load(named[0])
-    return config.plan_experiment(chosen, others), chosen
+    return compose.plan_experiment(chosen, others), chosen
 
 
 def _store(committed: bool = True) -> "Store":
@@ -110,7 +110,7 @@ def _store(committed: bool = True) -> "Store":
 
 
 def _run(options: argparse.Namespace) -> int:
-    from nalu_bench import runner
+    from nalu_bench.run import runner
 
     plan, experiment = _plan(options)
     store = _store(plan.committed)
@@ -145,28 +145,29 @@ def _run(options: argparse.Namespace) -> int:
 
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
-    from nalu_bench import config, runner
+    from nalu_bench.plan import launch
+    from nalu_bench.run import runner
 
     if not plan.hydra:
         return runner.run(todo, plan.machine)
     folder = paths.runs_dir() / ".hydra"
     cells = runner.by_cell(todo)
-    config.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)
+    launch.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)
     left = runner.jobs(plan.cells, store, plan.machine)
     return [f"{job.label}: not in the store, see the launcher's output" for job in left]
 
 
 def _report(options: argparse.Namespace) -> int:
-    from nalu_bench import config, experiment
-    from nalu_bench.analysis import report
+    from nalu_bench.analysis import results
+    from nalu_bench.plan import compose, experiment
 
     chosen = experiment.load(options.experiment.removeprefix("experiment="))
     overrides = list(options.overrides)
     if not any(text.startswith("budget=") for text in overrides):
-        overrides.append(f"budget={report.default_budget(chosen, paths.results_dir())}")
-    plan = config.plan_experiment(chosen, overrides)
-    request = report.Request(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
-    folder = report.write(request, _store(), paths.results_dir())
+        overrides.append(f"budget={results.default_budget(chosen, paths.results_dir())}")
+    plan = compose.plan_experiment(chosen, overrides)
+    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
+    folder = results.write(scope, _store(), paths.results_dir())
     print((folder / "table.md").read_text(encoding="utf-8"))
     print(f"written to {_short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     return 0
@@ -186,9 +187,10 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from nalu_bench import config, experiment, registry
+    from nalu_bench import registry
+    from nalu_bench.plan import compose, experiment
 
-    names = {f"{group}": config.group_names(group) for group in config.GROUPS}
+    names = {f"{group}": compose.group_names(group) for group in compose.GROUPS}
     names |= {"experiment": experiment.names(), "unit": sorted(registry.units.entries)}
     if options.kind is not None and options.kind not in names:
         raise unknown("kind", options.kind, names)

@@ -1,14 +1,13 @@
-"""Names of units, models, tasks and kinds of report, without importing what they name.
+"""Names of units, models, tasks, losses, measures and kinds of report, without importing what they name.
 
-A class enters by a decorator with literal arguments::
+A class or a function enters by a decorator with literal arguments::
 
     @register("nmu", version=1)
     class NMU(Unit): ...
 
-and is found because its file lies in the folder of its kind: nothing else is edited. The decorators are read from
-the source text, so that listing names and versions does not cost the import of torch. Other packages add classes
-through entry points of the groups `nalu_bench.units`, `nalu_bench.models`, `nalu_bench.tasks` and
-`nalu_bench.analysis.summaries`.
+and is found because its file lies in the folder of its kind, or one folder deeper: nothing else is edited. The
+decorators are read from the source text, so that listing names and versions does not cost the import of torch. Other
+packages add to a kind through an entry point of its group, such as `nalu_bench.units`.
 """
 
 import ast
@@ -20,13 +19,15 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nalu_bench.errors import unknown
+from nalu_bench.errors import UsageError, unknown
 
-Class = TypeVar("Class", bound=type)
+Registered = TypeVar("Registered", bound=Callable[..., Any])
+
+FORM = '@register("name", version=1), with a text and a positive integer as they stand'
 
 
-def register(name: str, *, version: int) -> Callable[[Class], Class]:
-    """Name a class for configurations.
+def register(name: str, *, version: int) -> Callable[[Registered], Registered]:
+    """Name a class or a function for configurations.
 
     Args:
         name: what YAML files call it.
@@ -34,73 +35,134 @@ def register(name: str, *, version: int) -> Callable[[Class], Class]:
             version are then no longer the same cell.
     """
 
-    def mark(cls: Class) -> Class:
-        cls.version = version  # type: ignore[attr-defined]
-        return cls
+    def mark(registered: Registered) -> Registered:
+        registered.registered_name = name  # type: ignore[attr-defined]
+        registered.version = version  # type: ignore[attr-defined]
+        return registered
 
     return mark
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a registered class lives. `version` is None for an entry point until it is loaded."""
+    """Where something registered lives.
 
+    Attributes:
+        kind: what it is, for messages.
+        name: what configurations call it.
+        module, attribute: where Python finds it.
+        version: None for an entry point until it is loaded.
+    """
+
+    kind: str
+    name: str
     module: str
     attribute: str
     version: int | None
 
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.module}:{self.attribute}"
+
     def load(self) -> Any:
-        """Import the module and return the class."""
-        return getattr(importlib.import_module(self.module), self.attribute)
+        """Import the module and return the class or function.
+
+        Raises:
+            UsageError if the module cannot be imported, or if what is there is not registered under this name itself:
+            a subclass without a decorator of its own would bear its parent's version.
+        """
+        try:
+            found = getattr(importlib.import_module(self.module), self.attribute)
+        except Exception as error:  # another package's module may raise anything; only its own names are lost
+            raise UsageError(
+                f"the {self.kind} {self.name} cannot be loaded from {self.place}: {type(error).__name__}: {error}."
+            ) from error
+        if vars(found).get("registered_name") != self.name:
+            form = FORM.replace('"name"', f'"{self.name}"')
+            raise UsageError(f"the {self.kind} {self.name} at {self.place} must bear {form}.")
+        return found
 
 
 class Registry:
-    """All classes of one kind: those in a folder of this package and those of installed entry points."""
+    """All there is of one kind: what a folder of this package holds, and what installed entry points name.
 
-    def __init__(self, kind: str, package: str) -> None:
+    Args:
+        kind: one of them, for messages.
+        package: the folder, as a dotted name; also the group of entry points.
+        aliases: earlier names of that group, which are read too.
+    """
+
+    def __init__(self, kind: str, package: str, aliases: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.package = package
+        self.groups = (package, *aliases)
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
-        """Name -> entry. Entry points cannot take the name of a class of this package."""
-        plugins = {
-            point.name: Entry(point.module, point.attr, version=None) for point in entry_points(group=self.package)
-        }
-        return plugins | dict(self._scan())
+        """Name -> entry, those of this package first."""
+        return {name: found[0] for name, found in self._found.items()}
 
-    def _scan(self) -> Iterator[tuple[str, Entry]]:
+    @functools.cached_property
+    def _found(self) -> dict[str, list[Entry]]:
+        """Name -> every entry that claims it; more than one are refused when the name is asked for."""
+        found: dict[str, list[Entry]] = {}
+        for entry in (*self._shipped(), *self._installed()):
+            same = found.setdefault(entry.name, [])
+            if entry.place not in [one.place for one in same]:
+                same.append(entry)
+        return found
+
+    def _shipped(self) -> Iterator[Entry]:
         folder = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
-        for path in sorted(folder.glob("*.py")):
+        for path in sorted([*folder.glob("*.py"), *folder.glob("*/*.py")]):
+            module = ".".join([self.package, *path.relative_to(folder).with_suffix("").parts])
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef):
-                    yield from _registrations(node, f"{self.package}.{path.stem}")
+                if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                    yield from self._registrations(node, module)
+
+    def _installed(self) -> Iterator[Entry]:
+        for group in self.groups:
+            for point in entry_points(group=group):
+                yield Entry(self.kind, point.name, point.module, point.attr, version=None)
+
+    def _registrations(self, node: ast.ClassDef | ast.FunctionDef, module: str) -> Iterator[Entry]:
+        for decorator in node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if getattr(called, "id", getattr(called, "attr", None)) != "register":
+                continue
+            try:
+                assert isinstance(decorator, ast.Call)
+                given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in decorator.keywords}
+                given |= dict(zip(("name",), map(ast.literal_eval, decorator.args), strict=False))
+                name, version = str(given["name"]), int(given["version"])
+            except (AssertionError, KeyError, ValueError, TypeError):
+                raise UsageError(f"{module}:{node.name} must be registered by {FORM}.") from None
+            yield Entry(self.kind, name, module, node.name, version)
 
     def entry(self, name: str) -> Entry:
-        """The entry of `name`; raises UsageError with the nearest name if there is none."""
+        """The entry of `name`; raises UsageError with the nearest name if there is none, and for one taken twice."""
         if name not in self.entries:
             raise unknown(self.kind, name, self.entries)
+        claims = self._found.get(name, [])
+        if len(claims) > 1:
+            places = " and ".join(entry.place for entry in claims)
+            raise UsageError(f"a {self.kind} must have a name of its own, {name} is taken by {places}; rename one.")
         return self.entries[name]
 
     def load(self, name: str) -> Any:
-        """The class called `name`."""
+        """The class or function called `name`."""
         return self.entry(name).load()
 
     def version(self, name: str) -> int:
-        """The class's version, read without importing it where it is one of this package's."""
+        """Its version, read without importing it where it is this package's."""
         declared = self.entry(name).version
         return int(self.load(name).version if declared is None else declared)
-
-
-def _registrations(node: ast.ClassDef, module: str) -> Iterator[tuple[str, Entry]]:
-    for decorator in node.decorator_list:
-        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", None) == "register":
-            name = ast.literal_eval(decorator.args[0])
-            version = ast.literal_eval(decorator.keywords[0].value)
-            yield name, Entry(module, node.name, version)
 
 
 units = Registry("unit", "nalu_bench.units")
 models = Registry("model", "nalu_bench.models")
 tasks = Registry("task", "nalu_bench.tasks")
-summaries = Registry("kind of report", "nalu_bench.analysis.summaries")
+losses = Registry("loss", "nalu_bench.losses")
+measures = Registry("measure", "nalu_bench.measures")
+reports = Registry("kind of report", "nalu_bench.analysis.reports", aliases=("nalu_bench.analysis.summaries",))

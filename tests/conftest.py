@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nalu_bench.cell import Cell
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.two_layer import TwoLayer
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
-from nalu_bench.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,6 +1,7 @@
 """The arrows between packages, and what must not be loaded by commands that only look."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,19 +10,23 @@ from pathlib import Path
 import pytest
 
 import nalu_bench
+from nalu_bench import paths
 
 PACKAGE = Path(nalu_bench.__file__).parent
+VOCABULARY = {"errors", "files", "registry", "paths", "__version__"}
+"""Modules at the top level that every package may import."""
 
-# Who may import whom within nalu_bench, beside its own package.
-VOCABULARY = {"errors", "files", "registry", "paths", "seeds"}
-ARROWS = {
-    "units": VOCABULARY,
-    "tasks": VOCABULARY,
-    "models": VOCABULARY | {"units", "tasks"},
-    "training": VOCABULARY | {"models", "tasks", "cell"},
-    "store": VOCABULARY | {"cell", "tasks"},
-    "analysis": VOCABULARY | {"cell", "experiment", "store", "units"},  # units only inside functions, see below
-}
+
+def arrows() -> dict[str, set[str]]:
+    """Package -> the packages it may import, from the graph in CONTRIBUTING.md."""
+    text = (paths.CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block = re.search(r"^```imports\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert block, "CONTRIBUTING.md must hold the graph of imports"
+    lines = [line.partition(":") for line in block[1].splitlines() if line.strip()]
+    return {package.strip(): set(others.split()) for package, _, others in lines}
+
+
+ARROWS = arrows()
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -34,26 +39,47 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def room(module: str) -> str:
+    """`analysis/stats` of `nalu_bench.analysis.stats.compare`: the longest room of the graph that it lies in."""
+    parts = module.split(".")[1:]
+    places = ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((place for place in places if place in ARROWS), parts[0])
+
+
+def test_the_graph_names_every_package() -> None:
+    packages = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob("*/*.py")}
+    assert packages == {name.partition("/")[0] for name in ARROWS}
+
+
+def test_no_arrow_runs_back() -> None:
+    above: dict[str, set[str]] = {}
+    for package, below in ARROWS.items():
+        assert below <= set(above), f"{package} may only import what the graph names above it"
+        above[package] = below
+
+
 @pytest.mark.parametrize("package", ARROWS)
 def test_packages_import_only_along_the_arrows(package: str) -> None:
-    allowed = ARROWS[package] | {package, "__version__"}
+    allowed = ARROWS[package] | VOCABULARY | {package}
     for path in (PACKAGE / package).rglob("*.py"):
-        inner = [name.split(".")[1] for name in imports(path) if name.startswith("nalu_bench.")]
-        assert set(inner) <= allowed, f"{path.name} imports {sorted(set(inner) - allowed)}"
+        if room(".".join(["nalu_bench", *path.relative_to(PACKAGE).with_suffix("").parts])) != package:
+            continue
+        inner = {room(name) for name in imports(path) if name.startswith("nalu_bench.")}
+        assert inner <= allowed, f"{path.relative_to(PACKAGE)} imports {sorted(inner - allowed)}"
 
 
-def test_only_config_knows_hydra() -> None:
+def test_only_compose_and_launch_know_hydra() -> None:
     users = {path.name for path in PACKAGE.rglob("*.py") if any(name.startswith("hydra") for name in imports(path))}
-    assert users == {"config.py"}
+    assert users == {"compose.py", "launch.py"}
 
 
-def test_only_the_writer_writes_the_store_and_only_the_report_writes_results() -> None:
+def test_only_the_writer_writes_the_store_and_only_results_writes_results() -> None:
     users = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         if any(name.startswith("nalu_bench.files") for name in imports(path))
     }
-    assert users == {"store/writer.py", "analysis/report.py"}
+    assert users == {"store/writer.py", "analysis/results.py"}
 
 
 @pytest.mark.parametrize(
@@ -69,8 +95,6 @@ def test_looking_does_not_load_torch_or_scipy_stats(arguments: list[str]) -> Non
 
 
 def test_analysis_does_not_load_torch() -> None:
-    program = "import sys, nalu_bench.analysis.report as r; from nalu_bench import registry\n"
-    program += (
-        "[registry.summaries.load(name) for name in registry.summaries.entries]\nassert 'torch' not in sys.modules"
-    )
+    program = "import sys, nalu_bench.analysis.results; from nalu_bench import registry\n"
+    program += "[registry.reports.load(name) for name in registry.reports.entries]\nassert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nalu_bench.cli import main
-from nalu_bench.training import trainer
+from nalu_bench.training import loop
 
 SMOKE = ["task=ten_parameter", "budget=smoke", "device.workers=1"]
 
@@ -91,14 +91,14 @@ def test_more_seeds_train_only_those_that_are_missing(capsys: pytest.CaptureFixt
 def test_a_failing_cell_costs_no_other_and_exits_with_1(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = trainer._Loop.__init__
+    start = loop._Loop.__init__
 
-    def fail_for_nac(loop: trainer._Loop, request: trainer.Request, *rest: Any) -> None:
+    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
         if request.cell.model.name == "nac":
             raise RuntimeError("out of luck")
         start(loop, request, *rest)
 
-    monkeypatch.setattr(trainer._Loop, "__init__", fail_for_nac)
+    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
     error = capsys.readouterr().err
     assert "failed: ten_parameter operation=mul / nac seeds 0-1: RuntimeError: out of luck" in error
@@ -108,7 +108,7 @@ def test_a_failing_cell_costs_no_other_and_exits_with_1(
     assert len(list(home.glob("runs/*/nau/*/parts/0-1"))) == 1
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "0/2 runs, 2 failed" in capsys.readouterr().out
-    monkeypatch.setattr(trainer._Loop, "__init__", start)
+    monkeypatch.setattr(loop._Loop, "__init__", start)
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "failed" not in capsys.readouterr().out

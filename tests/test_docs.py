@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench import experiment, paths, registry
+from nalu_bench import paths, registry
+from nalu_bench.plan import experiment
 
 ROOT = paths.CHECKOUT
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)

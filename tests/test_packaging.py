@@ -6,7 +6,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-from nalu_bench import experiment, paths
+from nalu_bench import paths
+from nalu_bench.plan import experiment
 
 
 def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:

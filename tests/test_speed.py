@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench import compiler
+from nalu_bench.run import compiler
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 

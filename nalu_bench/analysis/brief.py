@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nalu_bench.cell import Wanted
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 

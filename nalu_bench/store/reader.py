@@ -7,9 +7,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.cell import Cell
 from nalu_bench.errors import damage_named
-from nalu_bench.seeds import parse_ranges
+from nalu_bench.plan.blocks import parse_ranges
+from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.cell import Cell
 from nalu_bench.files import write_atomically, write_folder_once
-from nalu_bench.seeds import BlockResult
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.result import BlockResult
 from nalu_bench.store import schema
 from nalu_bench.store.provenance import provenance
 from nalu_bench.store.schema import Status

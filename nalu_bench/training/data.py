@@ -10,11 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nalu_bench.cell import Cell, canonical
-from nalu_bench.seeds import WIDTH
-from nalu_bench.training import compilation, draws, streams
+from nalu_bench.plan.blocks import WIDTH
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.identity import canonical
+from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.draws import Draw
+from nalu_bench.training.random import draws, streams
+from nalu_bench.training.random.draws import Draw
 
 Tensors = dict[str, Tensor]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from nalu_bench.training.recipe import Recipe
+from nalu_bench.plan.recipe import Recipe
 
 Moments = tuple[Tensor, Tensor]
 Update = Callable[[Recipe, Tensor, Moments, Tensor, Tensor], tuple[Tensor, Moments]]

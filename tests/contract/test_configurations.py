@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from nalu_bench import config, experiment, paths, registry
-from nalu_bench.analysis.published import read
+from nalu_bench import paths, registry
+from nalu_bench.analysis.printed.published import read
 from nalu_bench.cli import main
+from nalu_bench.plan import compose, experiment
 
 
-@pytest.mark.parametrize(("group", "name"), [(g, n) for g in config.GROUPS for n in config.group_names(g)])
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g in compose.GROUPS for n in compose.group_names(g)])
 def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str, name: str) -> None:
-    assert config._configure([(group, name)])[group].name == name
+    assert compose._configure([(group, name)])[group].name == name
 
 
-@pytest.mark.parametrize("name", config.group_names("task"))
+@pytest.mark.parametrize("name", compose.group_names("task"))
 def test_every_task_gives_examples_of_its_size(name: str) -> None:
-    task = config.plan_cells([f"task={name}"], multirun=False).cells[0].cell.task
+    task = compose.plan_cells([f"task={name}"], multirun=False).cells[0].cell.task
     drawn = task.seed_parameters(np.random.default_rng(0))
     seed_parameters = {key: torch.from_numpy(value) for key, value in drawn.items()}
     for split in ("train", *task.evaluated, *task.tested):
@@ -35,10 +36,10 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
     assert registry.tasks.version(task.kind) >= 1
 
 
-@pytest.mark.parametrize("name", config.group_names("model"))
+@pytest.mark.parametrize("name", compose.group_names("model"))
 def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    model = config.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
+    model = compose.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
     task = {"vector": "ten_parameter", "sequence": "recurrent_arithmetic", "text": "number_words"}[min(model.accepts)]
     assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1"]) == 0
     assert len(list(tmp_path.glob(f"runs/{task}/*/*/parts/0-1/runs.parquet"))) == 1
@@ -46,7 +47,7 @@ def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch:
 
 def test_relu_models_have_a_linear_second_layer() -> None:
     for name in ("relu", "relu6"):
-        model = config.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
+        model = compose.plan_cells([f"model={name}"], multirun=False).cells[0].cell.model
         assert model.units() == [name, "linear"]
 
 

@@ -180,13 +180,16 @@ def test_a_unit_of_another_package_is_found_by_its_entry_point(tmp_path: Path, m
         "@register('doubling', version=3)\n"
         "class Doubling(NAU):\n"
         "    def forward(self, x):\n"
-        "        return 2 * super().forward(x)\n"
+        "        return 2 * super().forward(x)\n\n"
+        "class Undecorated(Doubling):\n"
+        "    pass\n"
     )
     installed = tmp_path / "doubling_units-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: doubling-units\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text(
         "[nalu_bench.units]\ndoubling = doubling_units:Doubling\nnmu = doubling_units:Doubling\n"
+        "undecorated = doubling_units:Undecorated\nbroken = no_such_module:Unit\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "doubling_units", raising=False)
@@ -196,7 +199,13 @@ def test_a_unit_of_another_package_is_found_by_its_entry_point(tmp_path: Path, m
     assert "doubling_units" not in sys.modules
     assert found.version("doubling") == 3
     assert found.load("doubling")(4, 2)(torch.rand(5, 4)).shape == (5, 2)
-    assert found.entry("nmu").module == "nalu_bench.units.nmu"
+    with pytest.raises(UsageError, match=r"nmu is taken by nalu_bench\.units\.nmu:NMU and doubling_units:Doubl"):
+        found.entry("nmu")
+    with pytest.raises(UsageError, match=r'at doubling_units:Undecorated must bear @register\("undecorated"'):
+        found.version("undecorated")
+    with pytest.raises(UsageError, match="broken cannot be loaded from no_such_module:Unit: ModuleNotFoundError"):
+        found.load("broken")
+    assert "broken" in found.entries
 
 
 def test_listing_names_and_versions_does_not_import_torch() -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench import config
 from nalu_bench.cli import main
+from nalu_bench.plan import compose
 
 
 def test_the_hidden_layers_have_the_activation_and_the_last_has_none() -> None:
-    cell = config.plan_cells(["task=identity", "model=mlp", "model.activation=tanh"], multirun=False).cells[0].cell
+    cell = compose.plan_cells(["task=identity", "model=mlp", "model.activation=tanh"], multirun=False).cells[0].cell
     network = cell.model.build(cell.task)
     assert [str(layer) for layer in network.layers] == ["Dense(1, 8)", "Dense(8, 8)", "Dense(8, 8)", "Dense(8, 1)"]
     assert [layer.activation for layer in network.layers] == ["tanh", "tanh", "tanh", "linear"]

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nalu_bench import files, runner
-from nalu_bench.cell import Cell, Wanted, canonical
+from nalu_bench import files
 from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
-from nalu_bench.runner import Job, Machine
-from nalu_bench.seeds import Block, BlockResult
+from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.identity import canonical
+from nalu_bench.plan.machine import Machine
+from nalu_bench.plan.result import BlockResult
+from nalu_bench.run import runner
+from nalu_bench.run.runner import Job
 from nalu_bench.store import schema, writer
 from nalu_bench.store.reader import Store
-from nalu_bench.training import trainer
+from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.trainer import train_block
+from nalu_bench.training.loop import train_block
 
 MakeCell = Callable[..., Cell]
 
@@ -189,7 +193,7 @@ def test_a_cell_that_fails_is_stored_as_failed_and_tried_again(
 ) -> None:
     cell = make_cell(steps=0)
     with monkeypatch.context() as patch:
-        patch.setattr(trainer._Loop, "__init__", fail("out of memory"))
+        patch.setattr(loop._Loop, "__init__", fail("out of memory"))
         (line,) = train(store, cell, range(2))
     assert "RuntimeError: out of memory" in line
     path = schema.failure_path(store.root / cell.folder, "0-1")
@@ -231,14 +235,14 @@ def test_one_cell_that_fails_does_not_cost_the_others(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, sound = make_cell("nau nau", steps=0), make_cell("nmu nmu", steps=0)
-    result = trainer._Loop.result
+    result = loop._Loop.result
 
-    def fail_for_broken(loop: trainer._Loop) -> BlockResult:
+    def fail_for_broken(loop: loop._Loop) -> BlockResult:
         if loop.cell == broken:
             raise RuntimeError("no luck")
         return result(loop)
 
-    monkeypatch.setattr(trainer._Loop, "result", fail_for_broken)
+    monkeypatch.setattr(loop._Loop, "result", fail_for_broken)
     wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
     failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
@@ -249,7 +253,7 @@ def test_one_cell_that_fails_does_not_cost_the_others(
 
 def test_an_interruption_is_not_a_failure(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = make_cell(steps=0)
-    monkeypatch.setattr(trainer._Loop, "__init__", fail("", KeyboardInterrupt))
+    monkeypatch.setattr(loop._Loop, "__init__", fail("", KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         train(store, cell, range(1))
     assert store.failures(cell) == {}
@@ -258,7 +262,7 @@ def test_an_interruption_is_not_a_failure(store: Store, make_cell: MakeCell, mon
 def test_checkpoints_are_removed_once_the_block_is_stored(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
     cell = make_cell()
     train(store, cell, range(1))
     assert list((store.root / cell.folder / "checkpoints").iterdir()) == []
@@ -332,8 +336,8 @@ def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, d
 
 
 def test_blocks_in_progress_tell_their_step(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", -1.0)
-    monkeypatch.setattr(trainer._Loop, "result", fail("stopped at the end"))
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(loop._Loop, "result", fail("stopped at the end"))
     cell = make_cell()
     assert store.in_progress(cell) == {}
     train(store, cell, range(26))

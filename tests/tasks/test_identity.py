@@ -6,7 +6,7 @@ import torch
 
 from nalu_bench.errors import UsageError
 from nalu_bench.tasks.identity import Identity
-from nalu_bench.training import draws
+from nalu_bench.training.random import draws
 
 
 def task(**changes: object) -> Identity:

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Generator, nn
 
-from nalu_bench import config
 from nalu_bench.cli import main
 from nalu_bench.models.network import Reader
+from nalu_bench.plan import compose
 from nalu_bench.tasks.number_words import ABSENT, NumberWords
 from nalu_bench.units import Linear
 from nalu_bench.units.embedding import Embedding
@@ -17,7 +17,7 @@ from nalu_bench.units.lstm import LSTM
 
 
 def task(*overrides: str) -> NumberWords:
-    cell = config.plan_cells(["task=number_words", "model=text_lstm", *overrides], multirun=False).cells[0].cell
+    cell = compose.plan_cells(["task=number_words", "model=text_lstm", *overrides], multirun=False).cells[0].cell
     assert isinstance(cell.task, NumberWords)
     return cell.task
 

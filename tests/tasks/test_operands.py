@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from nalu_bench import config
 from nalu_bench.cli import main
 from nalu_bench.models.network import Stack
+from nalu_bench.plan import compose
 from nalu_bench.tasks.operands import Operands
-from nalu_bench.training.ensemble import Errors
+from nalu_bench.training.program import Errors
 from nalu_bench.units import Linear
 
 SIGNS = [1, 1, -1, 1, -1, 1, -1, -1]
 
 
 def task(*overrides: str) -> Operands:
-    found = config.plan_cells(["task=operands", "model=iit_nac", *overrides], multirun=False).cells[0].cell.task
+    found = compose.plan_cells(["task=operands", "model=iit_nac", *overrides], multirun=False).cells[0].cell.task
     assert isinstance(found, Operands)
     return found
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from nalu_bench import config
 from nalu_bench.cli import main
 from nalu_bench.models.network import Recurrence
+from nalu_bench.plan import compose
 from nalu_bench.tasks.recurrent_arithmetic import RecurrentArithmetic
 from nalu_bench.tasks.subset_sums import OPERATIONS
 from nalu_bench.units.nac import NAC
@@ -17,7 +17,7 @@ from nalu_bench.units.nalu import NALU
 
 
 def task(*overrides: str) -> RecurrentArithmetic:
-    found = config.plan_cells(["task=recurrent_arithmetic", "model=rnn_nac", *overrides], multirun=False).cells[0]
+    found = compose.plan_cells(["task=recurrent_arithmetic", "model=rnn_nac", *overrides], multirun=False).cells[0]
     assert isinstance(found.cell.task, RecurrentArithmetic)
     return found.cell.task
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from nalu_bench.plan.recipe import Recipe
 from nalu_bench.training.optimizers import UPDATES, corrections
-from nalu_bench.training.recipe import Recipe
 
 RECIPE = Recipe(
     name="test", optimizer="adam", learning_rate=0.05, beta1=0.8, beta2=0.97, epsilon=1e-6, batch_size=1,

@@ -1,0 +1,1 @@
+"""From stored runs to the facts that a report is made of."""

@@ -1,0 +1,54 @@
+"""What was measured, as frames, and the ways through them that reports share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench.errors import UsageError
+
+CELL_KEYS = ["task", "setting", "operation", "model"]
+"""The words that tell the cells of an experiment apart."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured, and all that a report is made of.
+
+    Attributes:
+        runs: one row a run.
+        curves: one row a run and evaluation, thinned.
+        predictions: one row a run, probe and output; empty where the task has no probes.
+    """
+
+    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    curves: pd.DataFrame = field(default_factory=pd.DataFrame)
+    predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """(task, setting, operation and model, runs) of every cell, in order of appearance.
+
+    Raises:
+        UsageError if two cells cannot be told apart by these words: their runs must not be mixed.
+    """
+    for keys, group in runs.groupby(CELL_KEYS, sort=False):
+        words = dict(zip(CELL_KEYS, map(str, keys), strict=True))
+        if group["cell"].nunique() > 1:
+            raise UsageError(
+                f"two cells are both called {' '.join(filter(None, words.values()))}; "
+                "a table cannot hold both unless the experiment's `settings` tell them apart."
+            )
+        yield words, group
+
+
+def count_note(runs: pd.DataFrame) -> str:
+    """`25 of 100 seeds` where a cell is not finished, else nothing."""
+    asked = int(runs["asked"].iloc[0])
+    return f"{len(runs)} of {asked} seeds" if len(runs) < asked else ""
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

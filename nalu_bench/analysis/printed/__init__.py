@@ -1,0 +1,1 @@
+"""The printed numbers beside an experiment."""

@@ -1,0 +1,48 @@
+"""Printed statistics that are known to be miscomputed, recomputed from the data behind them.
+
+A `<artifact>.recomputed.csv` has one row a plain mean, with the keys of the printed number that it replaces:
+
+    task, setting, operation, split, model, metric, recomputed, deviation, n_seeds, printed_model, source
+
+deviation: the sample standard deviation (divisor n - 1), where it is known; n_seeds: how many seeds the mean is of;
+both means of solved steps and of sparsity errors are of solved seeds only. Among the printed numbers such a row stands
+under its own metric, `<metric>_recomputed`: the printed number is shown and never compared, the recomputed one is shown
+beside our plain mean and compared where its deviation is known.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from nalu_bench.analysis.printed.published import COLUMNS, KEYS, read_keyed
+from nalu_bench.analysis.stats.intervals import student_interval
+
+SUFFIX = "_recomputed"
+
+OWN_COLUMNS = [*KEYS, "recomputed", "deviation", "n_seeds", "printed_model", "source"]
+
+
+def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The printed numbers, followed by the recomputed ones beside the experiment, if there are any.
+
+    Those have 95 % intervals of Student's t, and a column `deviation` that is empty for printed numbers.
+    """
+    if not path.exists():
+        return published
+    given = read_keyed(path, OWN_COLUMNS)
+    intervals = [_interval(*row) for row in given[["recomputed", "deviation", "n_seeds"]].itertuples(index=False)]
+    rows = given.assign(
+        metric=given["metric"] + SUFFIX,
+        printed=given["recomputed"],
+        printed_low=[low for low, _ in intervals],
+        printed_high=[high for _, high in intervals],
+    )[[*COLUMNS, "deviation"]]
+    return pd.concat([published.assign(deviation=""), rows], ignore_index=True)
+
+
+def _interval(mean: str, deviation: str, seeds: str) -> tuple[str, str]:
+    """The limits as text, empty where there is no interval."""
+    if not deviation:
+        return "", ""
+    low, high = student_interval(float(mean), float(deviation), int(seeds))
+    return f"{low:.10g}", f"{high:.10g}"

@@ -1,0 +1,49 @@
+"""Medians of many seeds in a panel of a figure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.stats.compare import middle_range
+from nalu_bench.analysis.stats.medians import Array
+
+HEADING = "Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed"
+
+
+def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], highest: float) -> list[dict[str, Any]]:
+    """Median and middle 95 % of the seeds of every model side by side, its printed number hollow beside it.
+
+    What lies above `highest` is drawn there. Returns the numbers drawn, a dictionary for each model.
+    """
+    drawn = []
+    for place, (model, values) in enumerate(samples.items()):
+        low, high = middle_range(values)
+        median = np.median(values)
+        look = style.drawing(model)
+        axis.plot([place] * 2, np.minimum([low, high], highest), color=look["color"], linewidth=2.5, alpha=0.5)
+        axis.plot(
+            [place], [min(median, highest)], color=look["color"], marker=look["marker"], linestyle="", markersize=5.5,
+            label=style.label(model),
+        )  # fmt: skip
+        text = str(printed.get(model, ""))
+        drawn.append({"model": model, "median": median, "low": low, "high": high, "printed": text})
+        if text:
+            value = float(text.removeprefix(">"))
+            axis.plot(
+                [place + 0.35], [min(value, highest)], color="black", marker="d", markersize=4.5, fillstyle="none",
+                linestyle="", label="printed" if place == 0 else None,
+            )  # fmt: skip
+    axis.set_xticks([])
+    axis.set_xlim(-0.5, len(drawn) - 0.2)
+    return drawn
+
+
+def add_legend(figure: Any, axes: Any, columns: int) -> None:
+    """One entry a model of all panels, then the printed numbers."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)

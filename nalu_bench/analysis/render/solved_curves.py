@@ -1,0 +1,121 @@
+"""The share of seeds solved by each step, as a figure."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.stats.intervals import wilson_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 500
+"""Evaluations drawn of each curve, about; twice as many on both scales together."""
+
+APART = 9
+"""Points between the symbols of printed rates that are equal."""
+
+
+def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
+    """One panel an operation: curves with their Wilson bands; the printed rate and median as symbols.
+
+    Args:
+        runs: with `solved_at`, nan for what is not solved. table: the rows of a report, in the order to draw; a cell
+        without runs has its printed symbols only. scale: of the axis of steps, linear or log.
+
+    Returns: the figure, and the numbers drawn in it.
+    """
+    panels = dict(list(table.groupby("operation", sort=False)))
+    alone = len(panels) == 1
+    first, last = int(runs["log_every"].min()), int(runs["steps"].max())
+    figure, axes = style.new_figure(5.6 if alone else 7.4, 3.4, columns=len(panels), sharey=True)
+    drawn = []
+    for axis, (operation, rows) in zip(axes[0], panels.items(), strict=True):
+        drawn.append(_panel(axis, runs[runs["operation"] == operation], rows, last).assign(operation=operation))
+        _set_steps(axis, first, last, scale)
+        axis.set(xlabel="Training step", ylim=(0, 1))
+        if not alone:
+            axis.set_title(style.OPERATION_LABELS[str(operation)])
+    axes[0][0].set_ylabel("Share of seeds solved")
+    _explain(figure, axes[0])
+    columns = ["series", *([] if alone else ["operation"]), "model", "step", "share", "low", "high"]
+    return figure, pd.concat(drawn, ignore_index=True)[columns]
+
+
+def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> pd.DataFrame:
+    """The models of one operation."""
+    drawn: list[pd.DataFrame] = []
+    rates: list[float] = []
+    for model, rows in table.groupby("model", sort=False):
+        look = style.drawing(str(model))
+        line = {"color": look["color"], "linestyle": look["linestyle"]}
+        share = _share_solved(runs[runs["model"] == model])
+        axis.plot(share["step"], share["share"], label=style.label(str(model)), **line)
+        axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
+        drawn.append(share.assign(series="ours", model=model))
+        printed = rows.set_index("metric")["printed"].to_dict()
+        if printed.get("success_rate"):
+            rate, median = float(printed["success_rate"]), float(printed.get("solved_at_median") or "nan")
+            axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
+            _draw_rate(axis, last, rate, look, rates.count(rate))
+            rates.append(rate)
+            marks = {"series": "printed", "model": model, "step": [median, last], "share": [rate / 2, rate]}
+            drawn.append(pd.DataFrame(marks))
+    return pd.concat(drawn, ignore_index=True)
+
+
+def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal: int) -> None:
+    """The printed rate at the last step; before it where `equal` others of this height are drawn already."""
+    from matplotlib.transforms import offset_copy
+
+    place = offset_copy(axis.transData, axis.get_figure(root=True), x=-APART * equal, units="points")
+    axis.plot(
+        [last], [rate], color=look["color"], marker=look["marker"], clip_on=False, fillstyle="none", transform=place
+    )
+
+
+def _set_steps(axis: "Axes", first: int, last: int, scale: str) -> None:
+    """The axis of training steps."""
+    if scale == "log":
+        axis.set_xscale("log")
+        axis.set_xlim(first, last)
+    else:
+        axis.set_xlim(0, last)
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axis.locator_params(axis="x", nbins=5)
+
+
+def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
+    """Title and legend: inside where there is one panel, outside of several."""
+    title = ["Lines: ours with 95 % Wilson band.  Hollow: printed rate.", "×: printed median, at half the printed rate"]
+    if len(axes) == 1:
+        axes[0].set_title("\n".join(title), fontsize=8, loc="left")
+        axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
+        return
+    figure.suptitle("  ".join(title), fontsize=8)
+    entries = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+
+
+def _share_solved(runs: pd.DataFrame) -> pd.DataFrame:
+    """The share of all seeds that are solved and had been below the threshold by each evaluation."""
+    if runs.empty:
+        return pd.DataFrame({name: np.empty(0) for name in ("step", "share", "low", "high")})
+    grid = int(runs["log_every"].iloc[0]) * _thinned(int(runs["steps"].max()) // int(runs["log_every"].iloc[0]))
+    at = np.sort(runs["solved_at"].dropna().to_numpy(float))
+    counts = np.searchsorted(at, grid, side="right")
+    bounds = [wilson_interval(int(count), len(runs)) for count in counts]
+    low, high = np.array(bounds).T
+    return pd.DataFrame({"step": grid, "share": counts / len(runs), "low": low, "high": high})
+
+
+def _thinned(last: int) -> NDArray[np.int64]:
+    """0 to `last`, or where these are many, some of them that are dense on a linear and on a log axis."""
+    if last <= POINTS:
+        return np.arange(last + 1)
+    chosen = [np.linspace(0, last, POINTS), np.geomspace(1, last, POINTS)]
+    return np.unique(np.concatenate(chosen).round().astype(np.int64))

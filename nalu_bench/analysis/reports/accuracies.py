@@ -1,0 +1,248 @@
+"""Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.tables import Table, interval, ours
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.compare import Comparison, compare_share, middle_range, other_length
+from nalu_bench.analysis.stats.intervals import student_interval
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Compare = Callable[[dict[str, str]], Comparison]
+
+LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
+WEIGHT = "W_"
+
+SYMBOLS = {
+    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
+}  # fmt: skip
+LOOKS: list[dict[str, Any]] = [
+    {"color": "#009E73", "marker": "^"},
+    {"color": "#0072B2", "marker": "o"},
+    {"color": "#D55E00", "marker": "s"},
+]
+"""Of the families; hollow where nothing is reinitialised."""
+
+
+@register("accuracies", version=1)
+class Accuracies(Kind):
+    """Rows are operations, a table for each family of models; with and without reinitialisation side by side.
+
+    accuracy = share of test examples with |y - t| <= 1e-8 + 0.1 |t|, in percent; strict: 1e-5 |t|
+
+    as `numpy.isclose` has it, with the report's relative tolerance and with its own. Reported are the median over seeds
+    with their middle 95 % and the means with Student's interval. A run without a finite prediction has accuracy 0, and
+    is noted. A printed accuracy is of one network: see `compare.compare_share`.
+
+    Where the task has probes, which are unit vectors, the predictions there are the weights of a unit without a bias;
+    a printed weight is held against the range of our seeds, too.
+
+    Source: the IIT Indore report, sections 3 and 4. Settings: `examples` that the printed shares were counted on, and
+    `tables`, a list of {title, steps, models, operations}: `steps` are those of the printed protocol.
+
+    Raises:
+        UsageError for a model or an operation without a table.
+    """
+
+    required = frozenset({"kind", "examples", "tables"})
+
+    def rows(self, measured: Measured) -> list[Row]:
+        cells = list(by_cell(measured.runs))
+        accuracies = [row for words, runs in cells for row in self._accuracies(words | {"split": "test"}, runs)]
+        return accuracies + [row for words, runs in cells for row in self._weights(words, runs, measured.predictions)]
+
+    def _accuracies(self, where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+        shares = runs[LENIENT].to_numpy(np.float64)
+        lenient, strict = (100 * runs[name].fillna(0).to_numpy(np.float64) for name in (LENIENT, STRICT))
+        absent = int(np.isnan(shares).sum())
+        note = "; ".join(
+            filter(None, [count_note(runs), f"{absent} seeds without a finite prediction count as 0" if absent else ""])
+        )
+
+        def compare(printed: dict[str, str]) -> Comparison:
+            return compare_share(shares, float(printed["printed"]) / 100, self.report["examples"])
+
+        numbers = (float(np.median(lenient)), *middle_range(lenient))
+        count, steps, comparison = len(runs), int(runs["steps"].iloc[0]), self._same_length(where, runs, compare)
+        return [
+            Row({**where, "metric": "accuracy"}, *numbers, count, steps, comparison, note),
+            Row({**where, "metric": "mean"}, *_mean(lenient), count, steps, None, note),
+            Row({**where, "metric": "strict"}, *_mean(strict), count, steps, None, note),
+        ]
+
+    def _weights(self, words: dict[str, str], runs: pd.DataFrame, predictions: pd.DataFrame) -> list[Row]:
+        rows = []
+        for probe, values in predictions[predictions["cell"] == runs["cell"].iloc[0]].groupby("probe"):
+            samples = medians.finite_or_worst(values["prediction"])
+            numbers = (float(np.median(samples)), *middle_range(samples))
+            where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
+            compare = self._same_length(where, runs, partial(medians.against_printed, samples))
+            rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
+        return rows
+
+    def _same_length(self, where: dict[str, str], runs: pd.DataFrame, compare: Compare) -> Compare:
+        """The comparison, where our runs have the steps of the printed protocol."""
+        families = [
+            family for family in self.report["tables"]
+            if where["model"] in family["models"] and where["operation"] in family["operations"]
+        ]  # fmt: skip
+        if len(families) != 1:
+            raise UsageError(
+                f"one of the tables of {self.experiment.name} must have the model {where['model']} and the operation "
+                f"{where['operation']}, {len(families)} do."
+            )
+        trained, needed = int(runs["steps"].iloc[0]), families[0]["steps"]
+        if trained == needed:
+            return compare
+        return lambda printed: other_length(trained, needed)
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        found = [self._accuracy_table(table, **family) for family in self.report["tables"]]
+        weights = table[table["metric"].str.startswith(WEIGHT)]
+        return [*found, *([self._weight_table(weights)] if len(weights) else [])]
+
+    def _accuracy_table(
+        self, table: pd.DataFrame, title: str, steps: int, models: list[str], operations: list[str]
+    ) -> Table:
+        chosen = records(table[table["model"].isin(models)])
+        lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
+        if len(lines) < len(chosen):
+            raise UsageError(f"two cells of the table {title} have one operation and number of operands.")
+        cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
+        without = any(not reinitialised for _, reinitialised, _ in lines)
+        header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
+        rows = []
+        for case in cases:
+            mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
+            texts = [_case_name(case), *(_accuracy(line) for line in mine.values())]
+            texts += [(mine["accuracy"] or {}).get(key) or "–" for key in ("printed", "verdict")]
+            if without:
+                texts += [_accuracy(lines.get((case, False, metric))) for metric in ("mean", "strict")]
+            rows.append(texts)
+        if without:
+            header += ["never reinitialised: mean", "strict, mean"]
+        return Table(f"{title}. {self.experiment.title}, in percent ({self.experiment.source})", header, rows)
+
+    def _weight_table(self, weights: pd.DataFrame) -> Table:
+        rows = [
+            [
+                f"x{line['metric'].removeprefix(WEIGHT)}",
+                interval(line["ours"], line["ours_low"], line["ours_high"], _four_digits),
+                line["printed"] or "–",
+                line["verdict"] or "–",
+            ]
+            for line in records(weights)
+        ]
+        header = ["Input", "W, median [middle 95 % of seeds]", "printed", "verdict"]
+        return Table(f"Recovered weights ({self.experiment.source})", header, rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
+        families = list(zip(self.report["tables"], LOOKS, strict=False))
+        panels = [panel for panel in (families[:1], families[1:]) if panel]
+        figure, axes = style.new_figure(7.2, 3.6, columns=len(panels), sharey=True)
+        drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, table, panel)]
+        axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
+        axes[0][0].set_ylim(-4, 104)
+        figure.suptitle("Symbols: mean of our seeds.  Bars: its 95 % interval.  Black: printed", fontsize=8)
+        entries: dict[str, Any] = {}
+        for axis in axes[0]:
+            entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+        entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
+        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
+        return figure, pd.DataFrame(drawn)
+
+
+def _mean(samples: Array) -> tuple[float, float, float]:
+    """The mean with Student's interval, which ends where shares end."""
+    if len(samples) < 2:
+        return float(samples.mean()), float("nan"), float("nan")
+    low, high = student_interval(float(samples.mean()), float(samples.std(ddof=1)), len(samples))
+    return float(samples.mean()), low, min(high, 100.0)
+
+
+def _setting(line: dict[str, Any]) -> dict[str, str]:
+    """`operands=2;reinitialized=15` as a dictionary."""
+    return dict(word.split("=") for word in str(line["setting"]).split(";") if word)
+
+
+def _case(line: dict[str, Any]) -> tuple[str, int]:
+    """Operation and number of operands."""
+    return str(line["operation"]), int(_setting(line)["operands"])
+
+
+def _case_name(case: tuple[str, int]) -> str:
+    operation, operands = case
+    return f"{SYMBOLS[operation]}, {operands} operand{'s' if operands > 1 else ''}"
+
+
+def _accuracy(line: dict[str, Any] | None) -> str:
+    return ours(line, lambda value: f"{value:.1f}") if line else "–"
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _draw_panel(
+    axis: "Axes", table: pd.DataFrame, families: Sequence[tuple[dict[str, Any], dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Families side by side at each operation, with and without reinitialisation; returns what is drawn."""
+    printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
+    means = table[table["metric"] == "mean"]
+    lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
+    order = families[0][0]["operations"]
+    cases = sorted({_case(line) for mine in lines for line in mine}, key=lambda case: (order.index(case[0]), case[1]))
+    drawn = []
+    for number, ((family, look), mine) in enumerate(zip(families, lines, strict=True)):
+        for line in mine:
+            reinitialised = _setting(line).get("reinitialized") != "0"
+            aside = (2 * number + (not reinitialised)) * 0.2 - 0.3 if len(families) > 1 else 0
+            place = cases.index(_case(line)) + aside
+            full: Any = "full" if reinitialised else "none"
+            name = family["title"] + ("" if reinitialised else ", never reinitialised")
+            axis.plot([place] * 2, [line["ours_low"], line["ours_high"]], color=look["color"], linewidth=1)
+            axis.plot([place], [line["ours"]], linestyle="", markersize=4.5, label=name, fillstyle=full, **look)
+            text = printed[line["model"], line["setting"], line["operation"]]
+            if text:
+                axis.plot(
+                    [place], [float(text)], color="black", marker="d", markersize=5.5, fillstyle="none", linestyle="",
+                    label="printed",
+                )  # fmt: skip
+            drawn.append(
+                {
+                    "table": family["title"], "operation": line["operation"], "setting": line["setting"],
+                    "mean": line["ours"], "low": line["ours_low"], "high": line["ours_high"], "printed": text,
+                }
+            )  # fmt: skip
+    _name_cases(axis, cases)
+    return drawn
+
+
+def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
+    """Numbers of operands at the ticks, and every operation once below them."""
+    axis.set_xticks(range(len(cases)), [str(operands) for _, operands in cases], fontsize=7)
+    axis.grid(visible=False, axis="x")
+    for operation in dict.fromkeys(operation for operation, _ in cases):
+        places = [place for place, case in enumerate(cases) if case[0] == operation]
+        axis.text(
+            sum(places) / len(places), -0.14, SYMBOLS[operation], transform=axis.get_xaxis_transform(), ha="center",
+        )  # fmt: skip
+        axis.axvline(places[-1] + 0.5, color="#dddddd", linewidth=0.6)
+    axis.set_xlim(-0.5, len(cases) - 0.5)
+    axis.set_xlabel("number of operands, operation", labelpad=18)

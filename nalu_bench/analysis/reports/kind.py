@@ -1,0 +1,136 @@
+"""What every kind of report offers: facts of runs, rows beside the printed numbers, tables and a figure."""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.printed.published import KEYS, read
+from nalu_bench.analysis.printed.recomputed import add_recomputed
+from nalu_bench.analysis.render.tables import Table
+from nalu_bench.analysis.stats.compare import Comparison, not_comparable, settle
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.experiment import Experiment
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = [
+    *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
+    "note",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of our numbers, yet without its verdict.
+
+    Attributes:
+        keys: values of `KEYS`.
+        ours, low, high: our number with its interval, nan where there is none.
+        n_seeds, steps: how many runs of how many steps it rests on.
+        compare: our number against a printed row; None where nothing is printed to compare with.
+        note: what a reader must know.
+    """
+
+    keys: dict[str, str]
+    ours: float
+    low: float
+    high: float
+    n_seeds: int
+    steps: int
+    compare: Callable[[dict[str, str]], Comparison] | None
+    note: str = ""
+
+
+class Kind:
+    """A kind of report. Everything is a function of what was measured and of the printed numbers.
+
+    Args:
+        experiment: whose `report` block holds the settings.
+
+    Attributes:
+        required, optional: the settings of the `report` block.
+        shows_notes: whether the tables show the notes of the verdicts, which are else listed below them.
+
+    Raises:
+        UsageError for a setting that is missing or unknown.
+    """
+
+    required: frozenset[str] = frozenset({"kind"})
+    optional: frozenset[str] = frozenset()
+    shows_notes: ClassVar[bool] = False
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.report = experiment.report
+        for key in sorted(self.required - set(self.report)):
+            raise UsageError(f"the report of {experiment.name} must set {key}.")
+        for key in self.report:
+            if key not in self.required | self.optional:
+                raise unknown(f"setting of the report of {experiment.name}", key, self.required | self.optional)
+
+    @functools.cached_property
+    def published(self) -> pd.DataFrame:
+        """The printed numbers, and those recomputed where the printed ones are known to be wrong."""
+        return add_recomputed(read(self.experiment.published), self.experiment.recomputed)
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+        """`runs` of one cell with what its whole curves say in further columns."""
+        return runs
+
+    def criteria(self, cell: Cell) -> dict[str, Any]:
+        """What the facts of a cell were judged by, for the manifest."""
+        return {}
+
+    def rows(self, measured: Measured) -> list[Row]:
+        """Our numbers."""
+        raise NotImplementedError
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        """The layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
+        raise NotImplementedError
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """A picture of the result, and the numbers drawn in it."""
+        raise NotImplementedError
+
+
+def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
+    """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
+
+    Rows without a printed number get no verdict; printed numbers without a row of ours are kept, `not comparable`.
+    """
+    printed = {tuple(row[key] for key in KEYS): row for row in records(published)}
+    matched = [printed.pop(tuple(row.keys[key] for key in KEYS), None) for row in rows]
+    verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
+    settled = iter(settle([verdict for verdict in verdicts if verdict]))
+    lines = [
+        _line(row, match, next(settled) if verdict else None)
+        for row, match, verdict in zip(rows, matched, verdicts, strict=True)
+    ]
+    missing = not_comparable("no runs of ours")
+    lines += [
+        _line(Row({key: match[key] for key in KEYS}, math.nan, math.nan, math.nan, 0, 0, None), match, missing)
+        for match in printed.values()
+    ]
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _line(row: Row, match: dict[str, str] | None, verdict: Comparison | None) -> dict[str, Any]:
+    match = match or {}
+    notes = [row.note, verdict.note if verdict else ""]
+    return {
+        **row.keys,
+        "ours": row.ours, "ours_low": row.low, "ours_high": row.high, "n_seeds": row.n_seeds, "steps": row.steps,
+        "printed": match.get("printed", ""),
+        "printed_low": match.get("printed_low", ""),
+        "printed_high": match.get("printed_high", ""),
+        "verdict": str(verdict.verdict) if verdict else "",
+        "note": "; ".join(note for note in notes if note),
+    }  # fmt: skip

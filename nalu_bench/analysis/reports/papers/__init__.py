@@ -1,0 +1,1 @@
+"""Kinds of report that belong to one paper."""

@@ -1,0 +1,255 @@
+"""The identity failure: errors of multilayer perceptrons inside and outside the range that they were trained on."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.tables import Table, ours, three_digits
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.papers import identity_claims
+from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
+from nalu_bench.analysis.stats.compare import Comparison, compare_claim
+from nalu_bench.analysis.stats.intervals import student_interval, wilson_interval
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES = ["-", "--", "-."]
+
+Cell = tuple[dict[str, str], Errors, pd.DataFrame]
+"""Of one activation: its words, the errors of its seeds by range, its runs."""
+
+
+@register("identity", version=1)
+class Identity(Kind):
+    """Rows are activations: the mean absolute error inside the training range and in test ranges outside of it.
+
+        error of a run in a range = mean |prediction(x) - x| over the probes x of the range
+        error of an activation    = mean over its seeds, with Student's interval
+        ratio = error outside / error inside,   rank = 1 for the smallest error outside
+        failing = share of runs whose error outside is at least `claims.failing` of mean |x| there, or not finite
+
+    A test range without its part inside is "outside". A run without a finite prediction has no part in the means, and
+    is noted.
+
+    Verdicts are given on the sources' claims in words, see `identity_claims`.
+
+    Source: Trask et al. 2018, Figure 1. Settings: `ranges`, {inside: [low, high], outside: [low, high], ...}; `claims`,
+    thresholds and activations of `identity_claims.Thresholds`.
+    """
+
+    required = frozenset({"kind", "ranges", "claims"})
+    shows_notes = True
+
+    def rows(self, measured: Measured) -> list[Row]:
+        cells = self._cells(measured)
+        means = {name: [float(errors[name].mean()) for _, errors, _ in cells] for name in self.report["ranges"]}
+        ranks = {name: rankdata(values, method="min") for name, values in means.items()}
+        limits = {
+            name: self.report["claims"]["failing"] * self._scale(measured, name) for name in self.report["ranges"]
+        }
+        rows = []
+        for number, (words, errors, runs) in enumerate(cells):
+            for name, values in errors.items():
+                inside, rank = means["inside"][number], ranks[name][number]
+                rows += self._rows(words | {"split": name}, values, inside, rank, limits[name], runs)
+        return rows + self._claims(measured, cells)
+
+    def _scale(self, measured: Measured, name: str) -> float:
+        """Mean |x| of the probes of a range."""
+        x = measured.predictions["target"]
+        return float(x[_chosen(x, name, self.report["ranges"])].abs().mean())
+
+    def _claims(self, measured: Measured, cells: list[Cell]) -> list[Row]:
+        """The tests of the claims that are printed; none where an activation they are about was not asked for."""
+        thresholds = identity_claims.Thresholds(**self.report["claims"])
+        found = {_activation(words): errors for words, errors, _ in cells}
+        if not thresholds.are_about() <= set(found):
+            return []
+        seen = measured.predictions["target"]
+        claims = identity_claims.Claims(
+            found,
+            thresholds,
+            scale=self._scale(measured, "outside"),
+            ends=(float(seen.min()), float(seen.max())),
+        )
+        words, _, runs = cells[0]
+        where = words | {"setting": "", "split": "outside"}
+        rows = []
+        for name in self.published["metric"][self.published["metric"].str.startswith("claim_")]:
+            tested: identity_claims.Tested = getattr(claims, name.removeprefix("claim_"))()
+            compare = partial(_compare, tested)
+            numbers = (tested.value, tested.low, tested.high)
+            rows.append(
+                Row({**where, "metric": name}, *numbers, len(runs), int(runs["steps"].iloc[0]), compare, tested.what)
+            )
+        return rows
+
+    def _rows(
+        self, where: dict[str, str], errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
+    ) -> list[Row]:
+        count, steps, note = len(errors), int(runs["steps"].iloc[0]), count_note(runs)
+        if count < len(runs):
+            note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
+        mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
+        found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
+        if where["split"] != "inside":
+            failing, asked = int((errors >= limit).sum()) + len(runs) - count, len(runs)
+            numbers = {
+                "ratio": (mean / inside, *nothing),
+                "rank": (rank, *nothing),
+                "failing": (failing / asked, *wilson_interval(failing, asked)),
+            }
+            found += [Row({**where, "metric": name}, *each, count, steps, None, note) for name, each in numbers.items()]
+        return found
+
+    def _cells(self, measured: Measured) -> list[Cell]:
+        errors = self._errors(measured.predictions)
+        cells = []
+        for words, runs in by_cell(measured.runs):
+            mine = errors.loc[runs["cell"].iloc[0]]
+            cells.append((words, {str(name): values.to_numpy(float) for name, values in mine.items()}, runs))
+        return cells
+
+    def _errors(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """The mean absolute error of every run (cell, seed) with finite predictions, in every range."""
+        distance = (predictions["prediction"].astype(float) - predictions["target"]).abs()
+        keys = [predictions["cell"], predictions["seed"]]
+        finite = pd.Series(np.isfinite(distance), distance.index).groupby(keys).all()
+        errors = {
+            name: distance[_chosen(predictions["target"], name, self.report["ranges"])].groupby(keys).mean()
+            for name in self.report["ranges"]
+        }
+        return pd.DataFrame(errors).loc[finite]
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        claims = table[table["metric"].str.startswith("claim_")]
+        errors = table.drop(claims.index)
+        title = f"{self.experiment.title} ({self.experiment.source})"
+        return [self._errors_table(errors, title), _claims_table(claims, title)]
+
+    def _errors_table(self, table: pd.DataFrame, title: str) -> Table:
+        lines = {(line["setting"], line["split"], line["metric"]): line for line in records(table)}
+        header, forms = ["Activation"], []
+        start, end = self.report["ranges"]["inside"]
+        for name, (low, high) in self.report["ranges"].items():
+            around = name != "inside" and low <= start and high >= end
+            header.append(f"Error in {'the rest of ' if around else ''}[{low:g}, {high:g}]")
+            forms.append((name, "mae", _error))
+            if around:
+                header += ["ratio", "rank", "failing seeds"]
+                forms += [(name, "ratio", _ratio), (name, "rank", _rank), (name, "failing", _share)]
+        outside = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours", kind="stable")
+        rows = [
+            [style.activation_label(_activation(line)), *(show(lines[line["setting"], *key]) for *key, show in forms)]
+            for line in records(outside)
+        ]
+        return Table(title, header, rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Mean absolute error against x with its 95 % band, one line an activation, the training range shaded."""
+        drawn = _bands(measured)
+        ranked = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours")
+        names = [_activation(line) for line in records(ranked)]
+        figure, axes = style.new_figure(7.0, 4.4)
+        axis, (low, high) = axes[0][0], self.report["ranges"]["inside"]
+        axis.axvspan(low, high, color="#dddddd", alpha=0.6, linewidth=0)
+        ends = {}
+        for number, name in enumerate(names):
+            line = drawn[drawn["activation"] == name]
+            look = {"color": style.gradient(number / len(names)), "linestyle": LINES[number % len(LINES)]}
+            axis.plot(line["x"], line["mae"], linewidth=1.4, **look)
+            axis.fill_between(line["x"], line["low"], line["high"], color=look["color"], alpha=0.2, linewidth=0)
+            ends[name] = (float(line["mae"].iloc[-1]), look)
+        axis.set(xlabel="Input x", ylabel="Mean absolute error", xlim=(drawn["x"].min(), drawn["x"].max()))
+        axis.set_ylim(0, 1.03 * drawn["mae"].max())
+        axis.set_xticks(sorted({drawn["x"].min(), low, 0, high, drawn["x"].max()}))
+        axis.text((low + high) / 2, 0.99 * axis.get_ylim()[1], "trained here", ha="center", va="top", fontsize=8)
+        _label_ends(axis, ends)
+        return figure, drawn
+
+
+def _compare(found: "identity_claims.Tested", printed: dict[str, str]) -> Comparison:
+    return compare_claim(found.low, found.high, found.threshold, found.words, found.above)
+
+
+def _chosen(x: "pd.Series[float]", name: str, ranges: dict[str, tuple[float, float]]) -> "pd.Series[bool]":
+    """Whether each x counts for the range called `name`."""
+    low, high = ranges[name]
+    start, end = ranges["inside"]
+    outside = (x < start) | (x > end)
+    return (x >= low) & (x <= high) & (outside | (name == "inside"))
+
+
+def _activation(words: dict[str, Any]) -> str:
+    """`relu` of `activation=relu`."""
+    return str(words["setting"]).partition("=")[2]
+
+
+def _error(line: dict[str, Any]) -> str:
+    return ours(line, three_digits)
+
+
+def _ratio(line: dict[str, Any]) -> str:
+    return three_digits(line["ours"])
+
+
+def _rank(line: dict[str, Any]) -> str:
+    return f"{line['ours']:.0f}"
+
+
+def _share(line: dict[str, Any]) -> str:
+    return f"{line['ours']:.0%}" if np.isfinite(line["ours"]) else "–"
+
+
+def _claims_table(claims: pd.DataFrame, title: str) -> Table:
+    rows = [
+        [
+            line["printed"],
+            line["note"].replace("; a claim in words", ""),
+            ours(line, three_digits),
+            line["verdict"] or "–",
+        ]
+        for line in records(claims)
+    ]
+    return Table(f"Claims. {title}", ["The source says", "Tested by", "ours", "verdict"], rows)
+
+
+def _bands(measured: Measured) -> pd.DataFrame:
+    """The mean absolute error of every activation at every x, with Student's interval over the seeds."""
+    frames = []
+    for words, runs in by_cell(measured.runs):
+        mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
+        error = (mine["prediction"].astype(float) - mine["target"]).abs()
+        found = error[np.isfinite(error)].groupby(mine["target"]).agg(["mean", "std", "count"])
+        limits = [student_interval(mean, spread, int(count)) for mean, spread, count in found.to_numpy()]
+        low, high = np.array(limits).T
+        frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
+        frames[-1].insert(0, "activation", _activation(words))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> None:
+    """Names at the right end of the lines, moved apart where they would touch."""
+    bottom, top = axis.get_ylim()
+    gap = (top - bottom) / 24
+    order = sorted(ends, key=lambda name: ends[name][0])
+    places = np.array([ends[name][0] for name in order])
+    shifts = gap * np.arange(len(places))
+    places = np.maximum.accumulate(places - shifts) + shifts
+    places -= max(0.0, places[-1] - top)  # the highest stays inside
+    right = axis.get_xlim()[1]
+    for name, place in zip(order, places, strict=True):
+        end, look = ends[name]
+        axis.annotate(
+            style.activation_label(name), (right, end), xytext=(1.05, (place - bottom) / (top - bottom)),
+            textcoords="axes fraction", va="center", fontsize=8, color=look["color"], annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.8, "relpos": (0, 0.5), **look},
+        )  # fmt: skip

@@ -1,0 +1,99 @@
+"""What a network makes of a text after every token, as in Figure 3 of Trask et al. 2018."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.tables import Table, ours, three_digits
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.stats import medians
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@register("prefixes", version=1)
+class Prefixes(Kind):
+    """Rows are unseen texts and their tokens, columns models: the median over seeds of the prediction so far.
+
+    Source: Trask et al. 2018, Figure 3, which shows one network each. Nothing is compared: the figure's numbers are not
+    known.
+    """
+
+    def rows(self, measured: Measured) -> list[Row]:
+        rows = []
+        for words, runs in by_cell(measured.runs):
+            mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
+            count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
+            for (text, place, label, target), group in _numbered(mine).groupby(["text", "place", "label", "target"]):
+                keys = words | {"setting": f"text={text};token={place}", "operation": str(label), "split": "test"}
+                value = medians.median_of(medians.finite_or_worst(group["prediction"]))
+                remark = "; ".join(filter(None, [f"of the number {target:g}", note]))
+                rows.append(Row({**keys, "metric": "prediction"}, *value, count, steps, None, remark))
+        return rows
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        table = table[table["n_seeds"] > 0]
+        models = list(table["model"].unique())
+        rows = []
+        for (setting, token), group in table.groupby(["setting", "operation"], sort=False):
+            lines = {line["model"]: line for line in records(group)}
+            number = group["note"].iloc[0].partition("; ")[0].removeprefix("of the number ")
+            first = str(setting).endswith("token=1")
+            rows.append([number if first else "", str(token), *(ours(lines[model], three_digits) for model in models)])
+        header = ["Number", "after the token", *(style.label(str(model)) for model in models)]
+        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Rows of panels are models, columns texts: the median prediction with the middle 95 % of the seeds."""
+        cells = [(words["model"], runs["cell"].iloc[0]) for words, runs in by_cell(measured.runs)]
+        predictions = _numbered(measured.predictions)
+        texts = sorted(predictions["text"].unique())
+        figure, axes = style.new_figure(
+            7.2, 1.7 * len(cells), rows=len(cells), columns=len(texts), sharex="col", sharey="row"
+        )
+        drawn = []
+        for row, (line, (model, cell)) in enumerate(zip(axes, cells, strict=True)):
+            look = style.drawing(model)
+            line[0].set_ylabel(style.label(model))
+            for axis, text in zip(line, texts, strict=True):
+                mine = predictions[(predictions["cell"] == cell) & (predictions["text"] == text)]
+                found = mine.groupby("place")["prediction"].quantile([0.5, 0.025, 0.975]).unstack()
+                named = mine.drop_duplicates("place").set_index("place").sort_index()
+                places, target = np.arange(len(found)), float(named["target"].iloc[0])
+                axis.axhline(target, color="black", linewidth=0.9, linestyle="--")
+                axis.fill_between(places, found[0.025], found[0.975], color=look["color"], alpha=0.2, linewidth=0)
+                axis.plot(places, found[0.5], color=look["color"], marker=look["marker"], markersize=4)
+                axis.set_xticks(places, named["label"], rotation=45, ha="right", fontsize=7)
+                drawn.append(
+                    pd.DataFrame(
+                        {
+                            "model": model,
+                            "target": target,
+                            "token": named["label"].to_numpy(),
+                            "median": found[0.5].to_numpy(),
+                            "low": found[0.025].to_numpy(),
+                            "high": found[0.975].to_numpy(),
+                        }
+                    )
+                )
+                if row == 0:
+                    axis.set_title(f"{target:g}")
+        figure.suptitle(
+            "Prediction after every token.  Lines: median, bands: middle 95 % of the seeds.  Dashed: the number",
+            fontsize=8,
+        )
+        return figure, pd.concat(drawn, ignore_index=True)
+
+
+def _numbered(predictions: pd.DataFrame) -> pd.DataFrame:
+    """With the columns `text` and `place`, from 1: a text's probes follow one another, and share its target."""
+    probes = predictions.drop_duplicates("probe").sort_values("probe")
+    text = (probes["target"] != probes["target"].shift()).cumsum()
+    place = text.groupby(text).cumcount() + 1
+    known = pd.DataFrame({"text": text.to_numpy(), "place": place.to_numpy()}, index=probes["probe"])
+    return predictions.join(known, on="probe")

@@ -1,0 +1,195 @@
+"""The loss of a two-layer network over one weight of each layer, for one example: computed, not trained."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.stats.compare import Comparison, compare_claim
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    Grid = NDArray[np.float64]
+
+FORMULAS = {"nac_mul": "log_space_product", "nmu": "gated_product"}
+"""The second layer of a model, as a function of `units.functional`."""
+
+SOLVED = 1e-5
+"""The largest loss at a stated solution that bears out the claim (our choice)."""
+
+MANY = 0.1
+"""The smallest share of the values of w2 with another solution that bears out "many" (our choice)."""
+
+FAINTEST = 0.1
+"""Losses below are drawn in one colour."""
+
+METRICS: dict[str, tuple[str, Format]] = {
+    "loss_at_solution": ("Loss at w1 = w2 = 1", scientific),
+    "other_solutions": ("Values of w2 with other solutions", percent),
+    "largest_loss": ("Largest loss", scientific),
+}
+
+
+@register("surface", version=1)
+class Surface(Kind):
+    """Panels are second layers f; each shows the squared loss over w1 in [-1, 1] and w2 in [lowest, 1].
+
+        loss(w1, w2) = (f(w1 · first · x, w2 · second) - target)²
+
+    Reported are, of every panel,
+
+    * the loss at w1 = w2 = 1;
+    * the share of the values of w2 for which the output passes through the target between w1 = -1 and 1, so that the
+      loss is 0 there. At w1 = ±1, w2 = 1 an exact product only touches the target: that is the solution, not another;
+    * the largest loss on the grid.
+
+    Source: Madsen & Johansen 2020, Figure 2. Deviations: none in the loss; these three numbers are ours.
+
+    Settings: `task` and `operation` for the rows; `x` and `target`, one example; `first` and `second`, the matrices
+    that w1 and w2 multiply; `points` of the grid along each weight; `highest`, where the view of the loss ends;
+    `panels`, each {model, lowest, options}, the options being those of the model's formula. The first layer is linear,
+    as a NAC₊ of given weights is.
+    """
+
+    required = frozenset(
+        {"kind", "task", "operation", "x", "target", "first", "second", "points", "highest", "panels"}
+    )  # fmt: skip
+
+    def rows(self, measured: Measured) -> list[Row]:
+        return [row for panel in self.report["panels"] for row in self._rows(panel)]
+
+    def _rows(self, panel: dict[str, Any]) -> list[Row]:
+        words = {key: self.report[key] for key in ("task", "operation")}
+        words |= {"setting": _setting(panel), "split": "", "model": panel["model"]}
+        excess = self._excess(panel)
+        tolerance = SOLVED * self.report["target"]
+        others = (excess > tolerance).any(axis=1) & (excess < -tolerance).any(axis=1)
+        loss, share = float(excess[-1, -1] ** 2), float(others.mean())
+        statistics = {
+            "loss_at_solution": (loss, partial(_claim, loss, SOLVED, f"a loss of at most {SOLVED:g}", False)),
+            "other_solutions": (share, partial(_claim, share, MANY, f"a share of at least {percent(MANY)}", True)),
+            "largest_loss": (float((excess**2).max()), None),
+        }
+        nothing = (float("nan"), float("nan"))
+        return [
+            Row({**words, "metric": metric}, _tidy(value), *nothing, 0, 0, test)
+            for metric, (value, test) in statistics.items()
+        ]
+
+    def _excess(self, panel: dict[str, Any]) -> "Grid":
+        """Output minus target for every w2 (rows, upwards) and w1 (columns, to the right)."""
+        import torch
+
+        from nalu_bench.units import functional
+
+        def tensor(values: Any) -> torch.Tensor:
+            return torch.as_tensor(values, dtype=torch.float64)
+
+        w1, w2 = self._weights(panel)
+        x = tensor(self.report["x"]).unsqueeze(-1)  # one example, a column
+        hidden = tensor(w1)[:, None, None] * (tensor(self.report["first"]) @ x)
+        W2 = tensor(w2)[:, None, None, None] * tensor(self.report["second"])
+        formula = getattr(functional, FORMULAS[panel["model"]])
+        output: Grid = formula(hidden, W2, **panel["options"])[..., 0, 0].numpy()
+        return output - float(self.report["target"])
+
+    def _weights(self, panel: dict[str, Any]) -> "tuple[Grid, Grid]":
+        """The values of w1 and of w2; rounded, so that 0 and 1 are among them to the bit."""
+        grid = np.linspace(-1, 1, self.report["points"]).round(9)
+        return grid, grid[grid >= panel["lowest"]]
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        printed = {metric for metric in METRICS if (table["printed"][table["metric"] == metric] != "").any()}
+        header = ["Second layer"]
+        for metric, (name, _) in METRICS.items():
+            header += [name, *(["printed", "verdict"] if metric in printed else [])]
+        rows = []
+        for (model, setting), group in table.groupby(["model", "setting"], sort=False):
+            lines = {line["metric"]: line for line in records(group)}
+            rows.append([_title(str(model), str(setting))])
+            for metric, (_, form) in METRICS.items():
+                rows[-1].append(form(lines[metric]["ours"]))
+                rows[-1] += [lines[metric][key] or "–" for key in ("printed", "verdict") if metric in printed]
+        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Above the surfaces as the paper draws them, below the same losses as maps."""
+        panels, highest = self.report["panels"], self.report["highest"]
+        figure, axes = style.new_figure(7.4, 3.9, rows=2, columns=len(panels))
+        drawn = []
+        for (above, below), panel in zip(axes.T, panels, strict=True):
+            w1, w2 = self._weights(panel)
+            loss = self._excess(panel) ** 2
+            place = above.get_subplotspec()
+            above.remove()
+            solid = figure.add_subplot(place, projection="3d")
+            solid.set_title(_title(panel["model"], _setting(panel)))
+            _draw_surface(solid, w1, w2, loss, highest)
+            colors = _draw_map(below, w1, w2, loss, highest)
+            drawn.append(_numbers(panel, w1, w2, loss))
+        axes[1][0].set_ylabel("$w_2$")
+        figure.colorbar(colors, ax=list(axes[1]), label="Squared loss", extend="both", pad=0.01)
+        heading = f"Squared loss: as a height, cut off at {highest}, and as a colour.  Circles: $w_1 = w_2 = 1$"
+        figure.suptitle(heading, fontsize=8)
+        return figure, pd.concat(drawn, axis=1).reset_index()
+
+
+def _claim(value: float, threshold: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
+    return compare_claim(value, value, threshold, words, above)
+
+
+def _setting(panel: dict[str, Any]) -> str:
+    """`epsilon=0.1`."""
+    return ";".join(f"{name}={value:g}" for name, value in panel["options"].items())
+
+
+def _title(model: str, setting: str) -> str:
+    """`NAC•, ε = 0.1`."""
+    return ", ".join(filter(None, [style.label(model), setting.replace("epsilon=", "ε = ")]))
+
+
+def _tidy(value: float) -> float:
+    """Six digits, and 0 below 1e-12: more would depend on how a processor rounds."""
+    return float(f"{value:.5e}") if value >= 1e-12 else 0.0
+
+
+def _numbers(panel: dict[str, Any], w1: "Grid", w2: "Grid", loss: "Grid") -> "pd.Series[float]":
+    """The losses drawn in one panel, by their weights."""
+    weights = pd.MultiIndex.from_product([w2, w1], names=["w2", "w1"])
+    name = " ".join(filter(None, [panel["model"], _setting(panel)]))
+    return pd.Series([_tidy(value) for value in loss.ravel()], weights, name=name)
+
+
+def _draw_surface(axis: Any, w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> None:
+    """The loss as a height, cut off at `highest`."""
+    axis.plot_surface(
+        *np.meshgrid(w1, w2), np.minimum(loss, highest), color="#56B4E9", rstride=1, cstride=1, linewidth=0,
+        antialiased=False, rasterized=True,
+    )  # fmt: skip
+    axis.set(zlim=(0, highest), xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[0, highest / 2, highest], ylim=(-1, 1))
+    axis.set_xlabel("$w_1$", labelpad=-8)
+    axis.set_ylabel("$w_2$", labelpad=-8)
+    axis.tick_params(pad=-3, labelsize=7)
+    axis.view_init(elev=28, azim=-60)
+    axis.set_box_aspect((1, 1, 0.8), zoom=1.15)
+
+
+def _draw_map(axis: "Axes", w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> Any:
+    """The loss as a colour."""
+    from matplotlib.colors import LogNorm
+
+    shown = np.maximum(loss, FAINTEST / 2)  # a logarithm has no colour for 0
+    colors = axis.pcolormesh(w1, w2, shown, norm=LogNorm(FAINTEST, highest), cmap="viridis", rasterized=True)
+    axis.plot([1], [1], marker="o", markersize=6, color="#D55E00", fillstyle="none", markeredgewidth=1.8, clip_on=False)
+    axis.set(xlabel="$w_1$", xlim=(-1, 1), ylim=(-1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], aspect="equal")
+    axis.grid(visible=False)
+    return colors

@@ -1,0 +1,224 @@
+"""Success rate, speed of convergence and sparsity, as in the tables of Madsen & Johansen 2020."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.printed.published import KEYS
+from nalu_bench.analysis.printed.recomputed import SUFFIX
+from nalu_bench.analysis.render import style, tables
+from nalu_bench.analysis.render.solved_curves import solved_by_step
+from nalu_bench.analysis.render.tables import Format, Table, percent, scientific, steps
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.stats.compare import (
+    Comparison,
+    compare_means,
+    compare_medians,
+    compare_rates,
+    not_comparable,
+    other_length,
+)
+from nalu_bench.analysis.stats.intervals import (
+    beta_mean_interval,
+    gamma_mean_interval,
+    median_interval,
+    student_interval,
+    wilson_interval,
+)
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.cell import Cell
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS: dict[str, tuple[str, Format]] = {
+    "success_rate": ("Success rate", percent),
+    "solved_at_median": ("Solved at step, median", steps),
+    "solved_at_mean": ("Solved at step, mean", steps),
+    "sparsity_error_mean": ("Sparsity error, mean", scientific),
+}
+
+SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
+"""What each mean is the mean of."""
+
+
+@register("success", version=1)
+class Success(Kind):
+    """Rows are models, columns the four statistics over seeds.
+
+    * success rate: solved seeds over seeds asked for, Wilson interval;
+    * solved at step: median with a bootstrap interval, mean of a gamma distribution with its profile interval,
+      over solved seeds;
+    * sparsity error: mean of a beta distribution on [0, 1/2] with its profile interval, over solved seeds, at the
+      selected step.
+
+    Where a printed mean is known to be miscomputed and its recomputed value is at hand (see `recomputed.py`), a row
+    `<metric>_recomputed` holds our plain sample mean with Student's interval beside it: like is compared with like.
+
+    Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand;
+    `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
+    """
+
+    required = frozenset({"kind", "criterion"})
+    optional = frozenset({"not_comparable", "layout", "step_axis"})
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+        return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.judge}_mse")
+
+    def criteria(self, cell: Cell) -> dict[str, Any]:
+        criterion = self.report["criterion"]
+        threshold = cell.task.threshold(criterion)
+        if threshold is None:
+            raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
+        return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
+
+    def rows(self, measured: Measured) -> list[Row]:
+        return [
+            row for words, group in by_cell(_complete(self._ordered(measured.runs))) for row in self._rows(words, group)
+        ]
+
+    def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+        solved = runs[runs["solved"]]
+        at = solved["solved_at"].to_numpy(float)
+        rate = (len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
+        sparsity, clipped = _quietly(partial(beta_mean_interval, solved["sparsity_error"].to_numpy(float)))
+        statistics = {
+            "success_rate": rate,
+            "solved_at_median": median_interval(at),
+            "solved_at_mean": gamma_mean_interval(at),
+            "sparsity_error_mean": sparsity,
+        } | {
+            metric + SUFFIX: _plain_mean(solved[column].to_numpy(float))
+            for metric, column in SAMPLES.items()
+            if (self.published["metric"] == metric + SUFFIX).any()
+        }
+        trained, unfinished = int(runs["steps"].iloc[0]), count_note(runs)
+        notes = dict.fromkeys(statistics, unfinished) | {
+            "sparsity_error_mean": "; ".join(filter(None, [unfinished, clipped]))
+        }
+        return [
+            Row(
+                {**words, "split": "extrapolation", "metric": metric}, *values, len(runs), trained,
+                partial(self._compare, metric, runs), notes[metric],
+            )
+            for metric, values in statistics.items()
+        ]  # fmt: skip
+
+    def _compare(self, metric: str, runs: pd.DataFrame, printed: dict[str, str]) -> Comparison:
+        """Our runs against one printed number, or the reason why they are not compared."""
+        trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.budgets["paper"]["steps"]
+        declared = self.report.get("not_comparable", {}).get(metric)
+        if not printed["printed"] and not metric.endswith(SUFFIX):
+            return not_comparable("no number is printed")
+        if declared:
+            return not_comparable(declared)
+        if trained != printed_steps:
+            return other_length(trained, printed_steps)
+        solved = runs[runs["solved"]]
+        if metric.endswith(SUFFIX):
+            return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
+        printed_rate = self._printed_rate(printed)
+        if printed_rate is None:
+            return not_comparable("no success rate is printed, so the number of solved seeds is not known")
+        seeds = int(printed["n_seeds"])
+        printed_solved = round(printed_rate * seeds)
+        if metric == "success_rate":
+            return compare_rates(len(solved), len(runs), printed_solved, seeds)
+        if metric == "solved_at_median":
+            at = solved["solved_at"].to_numpy(float)
+            return compare_medians(at, float(printed["printed"]), printed_solved, int(runs["log_every"].iloc[0]))
+        return not_comparable("an interval of a mean is not held against a printed one")
+
+    def _printed_rate(self, printed: dict[str, str]) -> float | None:
+        """The printed success rate of the same model on the same task."""
+        same = {key: printed[key] for key in KEYS} | {"metric": "success_rate"}
+        for row in records(self.published):
+            if all(row[key] == value for key, value in same.items()):
+                return float(row["printed"])
+        return None
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        table = self._ordered(table)
+        several = table["operation"].nunique() > 1
+        rows: list[list[str]] = []
+        for operation, part in table.groupby("operation", sort=False):
+            above = [style.OPERATION_LABELS[str(operation)]] if several else []
+            for model, group in part.groupby("model", sort=False):
+                names = [*above, style.label(str(model))]
+                for line in _lines(group):
+                    rows.append([*names, *line])
+                    names = [""] * len(names)
+                above = [""] * len(above)
+        header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in METRICS.values())]
+        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """Share of seeds solved by each step, one panel an operation."""
+        return solved_by_step(
+            _complete(measured.runs), self._ordered(table), str(self.report.get("step_axis", "linear"))
+        )
+
+    def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows in the order of `layout`; words that it does not name come last."""
+        layout: dict[str, list[str]] = self.report.get("layout", {})
+        places = pd.DataFrame(
+            {name: frame[name].map({word: place for place, word in enumerate(words)}) for name, words in layout.items()}
+        )
+        return frame.loc[places.sort_values([*layout], kind="stable").index] if layout else frame
+
+
+def _complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs that failed, or are all there is, have no facts: they are not solved."""
+    missing = {name: np.nan for name in ("solved_at", "sparsity_error") if name not in runs}
+    solved = runs["solved"] if "solved" in runs else pd.Series(False, index=runs.index)
+    return runs.assign(**missing, solved=solved.astype("boolean").fillna(False).astype(bool))
+
+
+def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple[float, float, float], str]:
+    """A statistic, and what it warned of, for the note."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = statistic()
+    return values, "; ".join(sorted({str(warning.message) for warning in caught}))
+
+
+def _plain_mean(values: np.ndarray) -> tuple[float, float, float]:
+    """The sample mean with Student's interval."""
+    if values.size == 0:
+        return np.nan, np.nan, np.nan
+    mean = float(values.mean())
+    return mean, *student_interval(mean, float(values.std(ddof=min(1, values.size - 1))), values.size)
+
+
+def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:
+    """Our sample against a recomputed mean."""
+    seeds = int(recomputed["n_seeds"])
+    if seeds < 2:
+        return not_comparable(f"a mean needs 2 solved seeds, the recomputed one has {seeds}")
+    if not recomputed["deviation"]:
+        return not_comparable("the spread over the authors' seeds is not published")
+    return compare_means(values, float(recomputed["printed"]), float(recomputed["deviation"]), seeds)
+
+
+def _lines(group: pd.DataFrame) -> Iterator[list[str]]:
+    """What the table says of one model, below each other: a name and one text a metric."""
+    cells = {line["metric"]: line for line in records(group)}
+    seeds = max(line["n_seeds"] for line in cells.values())
+    renewed = {metric: cells[metric + SUFFIX] for metric in METRICS if metric + SUFFIX in cells}
+
+    def line(name: str, show: Callable[[dict[str, Any], Format], str], cells: dict[str, dict[str, Any]]) -> list[str]:
+        return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items())]
+
+    yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", tables.ours, cells)
+    yield line("printed", tables.printed, cells)
+    if renewed:
+        yield line("ours, plain mean", tables.ours, renewed)
+        yield line("recomputed", tables.printed, renewed)
+    yield line("verdict", tables.verdict, cells | renewed)

@@ -1,0 +1,131 @@
+"""Success rate, speed of convergence and sparsity against one value, as in Figure 3 of Madsen & Johansen 2020."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.render import style, tables
+from nalu_bench.analysis.render.tables import Format, Table
+from nalu_bench.analysis.reports.success import METRICS, Success
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PANELS = {
+    "success_rate": ("Success rate", "success_rate", 1.0),
+    "solved_at_median": ("Solved at [million steps]", "solved_at_mean", 1e-6),
+    "sparsity_error_mean": ("Sparsity error", "sparsity_error_mean", 1.0),
+}
+"""Our metric -> the name of its axis, the metric that the paper prints instead, the factor of the axis."""
+
+DODGE = 0.12
+"""How far apart ours and printed, and one model and the next, are drawn."""
+
+BOUNDS = ("value", "low", "high")
+
+
+@register("sweep", version=1)
+class Sweep(Success):
+    """Rows are the values that cells differ in, columns models, one table for each statistic of `success`.
+
+    The figure has one line a model, ours filled and the printed numbers hollow. The paper draws the mean of the solved
+    step, whose printed value cannot be relied on (see `not_comparable`); beside it stands our median.
+
+    Settings, beyond those of `success`: `against`, the word of the `setting` that varies, and `axis`, its name.
+    """
+
+    required = Success.required | {"against", "axis"}
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        table = self._placed(table)
+        return [
+            self._table(group, *METRICS[str(metric)])
+            for metric, group in table[table["metric"].isin(METRICS)].groupby("metric", sort=False)
+        ]
+
+    def _table(self, table: pd.DataFrame, name: str, form: Format) -> Table:
+        """One statistic; `printed` and `verdict` only of models of which anything is printed."""
+        header, columns = [str(self.report["axis"])], []
+        places = sorted(table["place"].unique())
+        for model, group in table.groupby("model", sort=False):
+            lines = {line["place"]: line for line in records(group)}
+            shown = {"": tables.ours, "printed": tables.printed, "verdict": tables.verdict}
+            for word, show in shown.items() if (group["printed"] != "").any() else [("", tables.ours)]:
+                header.append(f"{style.label(str(model))} {word}".strip())
+                columns.append([show(lines[place], form) if place in lines else "–" for place in places])
+        rows = [[f"{place:g}", *(column[row] for column in columns)] for row, place in enumerate(places)]
+        return Table(f"{name}. {self.experiment.title} ({self.experiment.source})", header, rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """The three statistics of the paper's figure side by side."""
+        table = self._placed(table)
+        figure, axes = style.new_figure(7.4, 2.9, columns=len(PANELS))
+        drawn = []
+        for axis, (metric, (name, printed, factor)) in zip(axes[0], PANELS.items(), strict=True):
+            for number, model in enumerate(table["model"].unique()):
+                rows = table[table["model"] == model]
+                for side, points in enumerate((_points(rows, metric, "ours"), _points(rows, printed, "printed"))):
+                    _draw(axis, points, model, (2 * number + side - 1.5) * DODGE, factor)
+                    drawn.append(points)
+            axis.set(xlabel=self.report["axis"], ylabel=name, xticks=sorted(table["place"].unique()))
+            axis.set_ylim(bottom=-0.03 * axis.get_ylim()[1])  # a symbol at 0 is whole
+        entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
+        figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+        scale = f"{measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps"
+        figure.suptitle(
+            f"Filled: ours ({scale}).  Hollow: printed ({self.experiment.budgets['paper']['steps']:,} steps).  "
+            "Bars: 95 %.  Solved at: ours median, printed mean",
+            fontsize=8,
+        )
+        return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report["against"]})
+
+    def _placed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows with the number behind `against` in the column `place`, sorted by it.
+
+        Raises:
+            UsageError for a row without it, or for two rows of one model, metric and place.
+        """
+        word = self.report["against"]
+        settings = [dict(_pairs(setting)) for setting in table["setting"]]
+        if not all(word in setting for setting in settings):
+            raise UsageError(
+                f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`."
+            )
+        placed = table.assign(place=[float(setting[word]) for setting in settings])
+        if placed.duplicated(["model", "metric", "place"]).any():
+            raise UsageError(f"a sweep draws one line a model, and {self.experiment.name} has two for some {word}.")
+        return placed.sort_values("place", kind="stable")
+
+
+def _pairs(setting: str) -> Iterator[tuple[str, str]]:
+    """The words of a setting such as `hidden=4;length=10` with their values."""
+    for entry in filter(None, setting.split(";")):
+        word, _, value = entry.partition("=")
+        yield word, value
+
+
+def _points(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:
+    """One statistic of one model as numbers: place, value, low, high."""
+    rows = rows[rows["metric"] == metric]
+    columns = {bound: series if bound == "value" else f"{series}_{bound}" for bound in BOUNDS}
+    numbers = {bound: pd.to_numeric(rows[column]) for bound, column in columns.items()}
+    words = rows[["model", "metric", "place"]]
+    return words.assign(**numbers).dropna(subset="value").assign(series=series)[["series", *words, *BOUNDS]]
+
+
+def _draw(axis: Any, points: pd.DataFrame, model: str, shift: float, factor: float) -> None:
+    """Symbols with their intervals; ours joined by lines."""
+    ours = bool((points["series"] == "ours").all())
+    value, low, high = (factor * points[bound].to_numpy(float) for bound in BOUNDS)
+    look = style.drawing(model)
+    axis.errorbar(
+        points["place"] + shift, value, np.maximum([value - low, high - value], 0), color=look["color"],
+        marker=look["marker"], markersize=4.5, linestyle=look["linestyle"] if ours else "", linewidth=1.2,
+        elinewidth=0.9, markerfacecolor=look["color"] if ours else "white",
+        label=style.label(model) + ("" if ours else ", printed"),
+    )  # fmt: skip

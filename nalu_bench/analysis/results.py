@@ -1,0 +1,242 @@
+"""An experiment's folder in `results/`: the only module that writes there.
+
+What was measured (runs.csv, curves.parquet, manifest.json) is written first; everything else is made from these files
+alone, so that a fresh clone makes it again to the byte.
+"""
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench import registry
+from nalu_bench.analysis.measure.collect import Collection, collect, read_manifest
+from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.render.tables import Table
+from nalu_bench.analysis.reports.kind import Kind, Row, compared
+from nalu_bench.analysis.stats.compare import Verdict, not_comparable
+from nalu_bench.errors import UsageError
+from nalu_bench.files import write_atomically
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.experiment import Experiment
+from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import Status
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to report.
+
+    Attributes:
+        experiment: which one.
+        budget: at which scale.
+        custom: whether values were changed by hand: such a report is never committed.
+        cells: its cells with the seeds asked for.
+        changes: the values that were, beyond the seeds: such runs are held against no printed number.
+    """
+
+    experiment: Experiment
+    budget: str
+    custom: bool
+    cells: Sequence[Wanted]
+    changes: Sequence[str] = ()
+
+    def describe_budget(self) -> dict[str, Any]:
+        """The budget for the manifest."""
+        changes = {"changes": list(self.changes)} if self.changes else {}
+        return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
+
+
+def default_budget(experiment: Experiment, results: Path) -> str:
+    """The budget of the committed results, or short where there are none."""
+    committed = _committed_budget(results / experiment.name)
+    return committed if committed in experiment.budgets else "short"
+
+
+def write(scope: Scope, store: Store, results: Path) -> Path:
+    """Bring a folder of results up to date with the store; returns the folder.
+
+    Raises:
+        UsageError if there are no runs, or fewer than committed results already report.
+    """
+    kind: Kind = registry.reports.load(scope.experiment.report["kind"])(scope.experiment)
+    folder, shared = target(scope, results), results / scope.experiment.name
+    before = Collection.read(folder)
+    earlier = [before, Collection.read(shared) if folder != shared else None]
+    now = collect(kind, scope.describe_budget(), scope.cells, store, [one for one in earlier if one])
+    if scope.cells and now.runs.empty:
+        raise UsageError(
+            f"there are no runs of {scope.experiment.name} at budget={scope.budget}; "
+            f"first: nalu-bench run experiment={scope.experiment.name} budget={scope.budget}"
+        )
+    if before and folder == shared:
+        _refuse_loss(folder, before, now, store, scope.cells)
+    if before is None or now.runs_text() != before.runs_text() or now.manifest["cells"] != before.manifest["cells"]:
+        _write_measured(folder, now)
+    _render(kind, folder)
+    return folder
+
+
+def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store, cells: Sequence[Wanted]) -> None:
+    """Committed results never shrink, and never keep facts that were judged by another criterion."""
+    if len(now.runs) < len(before.runs):
+        raise UsageError(
+            f"{folder} reports {len(before.runs)} runs, and only {len(now.runs)} of the present configuration are "
+            "there; train the rest first, or move the folder away."
+        )
+    for want in cells:
+        old = before.manifest["cells"].get(want.cell.digest)
+        judged = old and old["criteria"] != now.manifest["cells"][want.cell.digest]["criteria"]
+        if judged and not set(want.seeds) <= store.stored_seeds(want.cell):
+            raise UsageError(
+                f"{folder} judges {want.cell.label()} by {old['criteria']}, and its whole curves are not in the store "
+                "to judge it anew; train it again: nalu-bench run ... committed=false"
+            )
+
+
+def target(scope: Scope, results: Path) -> Path:
+    """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
+    shared = results / scope.experiment.name
+    budgets = scope.experiment.budgets
+    committed = _committed_budget(shared)
+
+    def work(name: str) -> int:
+        return int(budgets[name]["seeds"] * budgets[name]["steps"])
+
+    smaller = committed in budgets and work(scope.budget) < work(committed)
+    if scope.custom or scope.budget == "smoke" or smaller:
+        return results / "local" / scope.experiment.name
+    return shared
+
+
+def _committed_budget(folder: Path) -> str:
+    manifest = read_manifest(folder)
+    return str(manifest["budget"]["name"]) if manifest else ""
+
+
+def _write_measured(folder: Path, collection: Collection) -> None:
+    curves, predictions, text = collection.curves, collection.predictions, json.dumps(collection.manifest, indent=1)
+    write_atomically(folder / "curves.parquet", lambda path: curves.to_parquet(path, index=False, compression="zstd"))
+    if len(predictions):
+        write_atomically(
+            folder / "predictions.parquet", lambda path: predictions.to_parquet(path, index=False, compression="zstd")
+        )
+    _write_text(folder / "runs.csv", collection.runs_text())
+    _write_text(folder / "manifest.json", text + "\n")
+
+
+def _render(kind: Kind, folder: Path) -> None:
+    """Tables and figures from the measured files as they were written."""
+    measured = Collection.read(folder)
+    assert measured is not None
+    skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
+    trained = replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
+    table = compared(_judged(kind.rows(trained), measured), kind.published)
+    write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
+    tables = kind.tables(table)
+    _write_text(folder / "table.md", _markdown(kind, measured, table, tables, skipped))
+    _write_text(folder / "table.tex", _latex(kind.experiment, measured, tables))
+    figure, drawn = kind.figure(trained, table)
+    write_atomically(folder / "figure.csv", lambda path: _write_csv(drawn, path))
+    _write_figure(folder, figure)
+
+
+def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
+    """A smoke budget shows that everything runs; its numbers, and those of changed values, are held against nothing."""
+    budget = measured.manifest["budget"]
+    reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
+    reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
+    if not reasons:
+        return rows
+    return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Ten digits: more would tell processors apart by the order of their sums."""
+    frame.to_csv(path, index=False, lineterminator="\n", float_format="%.10g")
+
+
+def _write_text(path: Path, text: str) -> None:
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def _write_figure(folder: Path, figure: Any) -> None:
+    """PNG and PDF without a date, or no two would be the same."""
+    from matplotlib import pyplot as plt
+
+    formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
+    for suffix, metadata in formats.items():
+        save = functools.partial(figure.savefig, format=suffix, metadata=metadata)
+        write_atomically(folder / f"figure.{suffix}", save)
+    plt.close(figure)
+
+
+def _provenance(experiment: Experiment, measured: Collection) -> str:
+    budget = measured.manifest["budget"]
+    if not measured.manifest["cells"]:
+        return "Computed from the formulas; nothing is trained."
+    rows = measured.runs["status"].value_counts()
+    states = ", ".join(f"{count} {state}" for state, count in rows.items())
+    asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
+    lengths = sorted({budget["steps"], *measured.runs.loc[measured.runs["role"] == "cell", "steps"]})
+    scale = f"{budget['seeds']} seeds, {' to '.join(f'{steps:,}' for steps in lengths[:: len(lengths) - 1 or 1])} steps"
+    scale = "changed by hand" if budget["custom"] else scale
+    return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
+
+
+def _markdown(
+    kind: Kind, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
+) -> str:
+    experiment = kind.experiment
+    counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
+    notes += [f"* {metrics}: not comparable, {reason}." for reason, metrics in _reasons(table).items()]
+    notes += [] if kind.shows_notes else _remarks(table)
+    return "\n".join(
+        [
+            f"<!-- made by: nalu-bench report {' '.join([experiment.name, *_overrides(measured)])} -->",
+            "",
+            "\n\n".join(layout.markdown() for layout in tables),
+            "",
+            _provenance(experiment, measured),
+            f"Verdicts: {verdicts or 'none'}.",
+            *(["", *notes] if notes else []),
+            "",
+        ]
+    )
+
+
+def _overrides(measured: Collection) -> list[str]:
+    """The overrides that the report was made with, but for a choice among the experiment's cells and seeds."""
+    budget = measured.manifest["budget"]
+    return [f"budget={budget['name']}", *budget.get("changes", [])]
+
+
+def _reasons(table: pd.DataFrame) -> dict[str, str]:
+    """Why what is not compared is not, and of which metrics; the reason is the last part of a note."""
+    metrics: dict[str, dict[str, None]] = {}
+    for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
+        metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None
+    return {reason: ", ".join(names) for reason, names in metrics.items()}
+
+
+def _remarks(table: pd.DataFrame) -> list[str]:
+    """The notes of the verdicts, each with the cells it is of; without them where it is of all."""
+    judged = table[~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])]
+    lines = []
+    for note in sorted({part for text in judged["note"] for part in text.split("; ") if part}):
+        rows = [row for row in records(judged) if note in row["note"].split("; ")]
+        words = ("split", "operation", "setting", "model")
+        places = dict.fromkeys(" ".join(filter(None, (row[word] for word in words))) for row in rows)
+        lines.append(f"* {note}{'' if len(rows) == len(judged) else ': ' + '; '.join(places)}.")
+    return lines
+
+
+def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table]) -> str:
+    head = f"% {_provenance(experiment, measured)}\n"
+    return head + "\n".join(table.latex() for table in tables)

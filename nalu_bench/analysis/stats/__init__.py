@@ -1,0 +1,1 @@
+"""Intervals, comparisons and corrections: functions of numbers alone."""

@@ -1,0 +1,409 @@
+"""Two-sided verdicts on our numbers against the printed ones; better than printed is not agreement.
+
+Each `compare_*` gives the verdict a comparison would get alone; `settle` applies Holm's correction over all
+comparisons of an experiment and gives the verdict to report.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, stdtr, stdtrit
+
+from nalu_bench.analysis.stats.intervals import (
+    median_standard_error,
+    newcombe_interval,
+    newcombe_limits,
+    wilson_interval,
+)
+
+ALPHA = 0.05
+"""The chance, of a whole experiment that does reproduce, of any `differs`."""
+
+WIDEST_RATE = 0.15
+"""The largest half-width of a difference of rates that still says `agrees` (our choice)."""
+
+WIDEST_MEDIAN = math.log(1.5)
+"""The largest half-width of a log-ratio of medians that still says `agrees`: a factor of 1.5 (our choice)."""
+
+WIDEST_MEAN = 0.5
+"""The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
+
+WIDEST_SHARES = 0.1
+"""The largest distance of the ends of our seeds' range of shares that is not noted as a "wide range" (our choice)."""
+
+WIDEST_RANGE = 10
+"""The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
+
+
+class Verdict(StrEnum):
+    """What a comparison with a printed number says."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One of our numbers against its printed one.
+
+    `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
+    logarithms of medians, or in the metric's unit; nan where there is none. `p_value` is nan outside Holm's
+    correction.
+    """
+
+    verdict: Verdict
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    note: str
+
+
+def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Give the comparisons of one experiment their final verdicts, by Holm's step-down correction.
+
+        differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
+
+    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. What Holm does not reject although its own
+    interval excludes 0 becomes `inconclusive`; every other verdict stays, and so do comparisons without a
+    p-value.
+
+    Args:
+        comparisons: all of one experiment, in any order.
+
+    Returns: as many, in the same order. Settling twice changes nothing. Raises: nothing.
+
+    >>> alone = compare_rates(60, 100, 45, 100)
+    >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
+    ['differs', 'inconclusive']
+    """
+    ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
+    rejected: set[int] = set()
+    for rank, (p_value, index) in enumerate(ranked):
+        if p_value > ALPHA / (len(ranked) - rank):
+            break
+        rejected.add(index)
+    return [_settled(comparison, index in rejected) for index, comparison in enumerate(comparisons)]
+
+
+def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
+    """Compare two success rates by Newcombe's interval of their difference.
+
+        agrees  iff  the 95 % interval of p - p0 holds 0 and (high - low) / 2 <= 0.15
+        p-value = 1 - the largest confidence whose interval excludes 0; 1 for equal rates
+
+    Source: Newcombe 1998, Stat. Med. 17, 873-890, method 10. Deviations: none; the p-value inverts the
+    interval, and 0.15 is our choice.
+
+    Args:
+        successes, trials: ours, over all seeds asked for. printed_successes, printed_trials: the published
+        ones.
+
+    Returns: the comparison alone (see `settle`); difference and limits are of rates, in [-1, 1].
+
+    Raises: ValueError unless 0 <= successes <= trials and trials >= 1, on both sides.
+
+    >>> compare_rates(94, 100, 97, 100).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    counts = (successes, trials, printed_successes, printed_trials)
+    low, high = newcombe_interval(*counts)
+    difference = successes / trials - printed_successes / printed_trials
+    p_value = _newcombe_p_value(*counts)
+    return Comparison(_verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, "")
+
+
+def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
+    """Compare the median of our solved-at steps with a printed one whose samples are not known.
+
+        d ± t s sqrt(1 + k/k0),   d = log(median / printed),   t = Student's 97.5 % quantile, k - 1 degrees
+        of freedom,   s >= (resolution / 2) / min(median, printed)
+
+    s is the bootstrap standard error of our log median; the printed median, of k0 seeds, is taken to have the
+    spread of ours, of k seeds. The floor is for ties: steps are known to one evaluation interval only, and
+    the smaller median makes it the same whichever side is ours. `agrees` needs 0 inside and a half-width of
+    at most log 1.5 (our choice).
+
+    Source: ours. Deviations: from the plain rule t = 1.96, which ignores that s is itself estimated. In
+    simulations of equal medians without ties (k0 = 100) the share of `differs` alone is 7 % for k = 2, 2 to
+    4 % for k = 3 to 9 and 4 to 6 % from 10 on; with 1.96 it is 40 % for k = 2, 14 % for 3, 5 to 12 % for 4 to
+    10 and 6 to 8 % above. Ties lower it, to 0 % where the floor takes over.
+
+    Args:
+        samples: our solved-at steps of solved seeds only, positive and finite. printed_median: in steps; nan
+        if nothing was solved. printed_solved: k0. resolution: the evaluation interval in steps, positive.
+
+    Returns: the comparison alone (see `settle`); difference and limits are natural logarithms of ours /
+    printed. Inconclusive, without a p-value, if k or k0 is below 2.
+
+    Raises: ValueError for samples that are not positive and finite, or other arguments outside their range.
+
+    >>> compare_medians([8000.0, 9000.0, 9000.0, 10000.0], 9000.0, 100, 1000.0).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    steps = _checked_steps(samples, resolution)
+    if steps.size < 2 or printed_solved < 2:
+        note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
+        return _without_verdict(Verdict.INCONCLUSIVE, note)
+    if not 0 < printed_median < math.inf:
+        raise ValueError(f"printed_median must be positive and finite, got {printed_median}: pass it in steps")
+    median = float(np.median(steps))
+    difference = math.log(median / printed_median)
+    floor = resolution / 2 / min(median, printed_median)
+    spread = max(median_standard_error(steps, log=True), floor) * math.sqrt(1 + steps.size / printed_solved)
+    half = float(stdtrit(steps.size - 1, 1 - ALPHA / 2)) * spread
+    p_value = 2 * float(stdtr(steps.size - 1, -abs(difference) / spread))
+    verdict = _verdict_alone(p_value, half, WIDEST_MEDIAN)
+    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
+
+
+def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
+    """Compare the plain mean of our samples with that of theirs, of which mean, spread and number are known.
+
+        x̄ - x̄0 ± t s sqrt(1/n + 1/n0),   s² = ((n - 1) s1² + (n0 - 1) s0²) / (n + n0 - 2)
+
+    with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and a half-width of
+    at most x̄0 / 2 (our choice).
+
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: none. The question is whether both samples come from one
+    distribution, hence one variance, estimated from both. This matters where a few seeds are solved a hundred times
+    later than the rest: 25 of ours that hold none of them know nothing of that spread. In simulations of such
+    populations (4, 25 or 100 of ours, 100 of theirs) the share of `differs` alone is 3 to 9 %, the most for 25 of ours
+    where 1 seed in 50 is late.
+
+    Args:
+        samples: ours, not negative, one a solved seed. mean, deviation, count: theirs, the deviation with divisor
+        n0 - 1; mean positive, count at least 2.
+
+    Returns: the comparison alone (see `settle`); difference and limits are in the unit of the samples. Inconclusive,
+    without a p-value, for fewer than 2 samples.
+
+    Raises: ValueError for samples that are negative or not finite, or other arguments outside their range.
+
+    >>> compare_means([90.0, 100.0, 110.0], 105.0, 10.0, 100).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    if not np.all((x >= 0) & np.isfinite(x)):
+        raise ValueError(f"samples must be finite and not negative, got {x}: pass those of solved seeds only")
+    if not (0 < mean < math.inf and 0 <= deviation < math.inf and count >= 2):
+        raise ValueError(f"theirs must have a mean, a spread and 2 seeds, got {mean}, {deviation} and {count}")
+    if x.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
+    freedom = x.size + count - 2
+    squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
+    error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
+    difference = float(x.mean()) - mean
+    half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
+    p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
+    verdict = _verdict_alone(p_value, half / mean, WIDEST_MEAN)
+    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
+
+
+def compare_single(samples: ArrayLike, printed: str) -> Comparison:
+    """Compare the range of our seeds with one printed number that has no spread.
+
+        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
+        printed ">L": agrees  iff  our median > L
+
+    Where the ends of our range are more than a factor 10 apart, or the high one is infinite, the verdict
+    says little: it stays, and its note gains "wide range" (our choice). Ends under half a unit of the last
+    printed digit count as that half unit, so that errors that would all be printed "0.0" are not wide.
+
+    The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
+    no interpolation. Source: ours, the printed protocol being unknown. Deviations: does not apply.
+
+    Args:
+        samples: one error per seed, smaller is better; those that are not finite count as +inf, never
+        dropped.
+        printed: the number as printed, such as "21.4", "0.0" or ">999".
+
+    Returns: the comparison; difference is our median minus the printed number, and [low, high] holds 0
+    exactly when the two ranges meet (">L": our range minus L). Inconclusive for fewer than 2 seeds. No
+    p-value, not part of Holm.
+
+    Raises: ValueError if `printed` is not a number, or `samples` has not one dimension.
+
+    >>> compare_single([20.9, 21.2, 21.9], "21.4").verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    errors = np.asarray(samples, dtype=np.float64)
+    if errors.ndim != 1:
+        raise ValueError(f"samples must have one dimension, got shape {errors.shape}: pass one value per seed")
+    above, (printed_low, value, printed_high) = printed.strip().startswith(">"), _printed_range(printed)
+    diverged = int(np.sum(~np.isfinite(errors)))
+    errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
+    note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
+    if errors.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
+    median = float(np.median(errors))
+    low, high = middle_range(errors)
+    if _is_wide(low, high, printed_high - value):
+        note += "; wide range"
+    low, high = low - printed_high, high - printed_low
+    agrees = median > value if above else low <= 0 <= high
+    return Comparison(Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note)
+
+
+def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
+    """Compare the range of our seeds with the share of right answers of one network, counted on so many examples.
+
+        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
+
+    Where the ends of our range are more than 0.1 apart the verdict says little: its note gains "wide range" (our
+    choice). Source: ours. Deviations: does not apply.
+
+    Args:
+        samples: one share a seed, in [0, 1]; nan, of a seed without a finite answer, counts as 0.
+        printed: the share, in [0, 1].
+        examples: how many the printed share was counted on.
+
+    Returns: the comparison; difference is our median minus the printed share, and [low, high] holds 0 exactly when the
+    two ranges meet. Inconclusive for fewer than 2 seeds. No p-value, not part of Holm.
+
+    Raises: ValueError for shares outside [0, 1].
+
+    >>> compare_share([0.97, 0.98, 0.987], 0.991, 1000).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    shares = np.asarray(samples, dtype=np.float64)
+    shares = np.where(np.isnan(shares), 0.0, shares)
+    if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
+        raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
+    if shares.size < 2:
+        return _without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
+    printed_low, printed_high = wilson_interval(round(printed * examples), examples)
+    low, high = middle_range(shares)
+    note = "wide range" if high - low > WIDEST_SHARES else ""
+    verdict = Verdict.AGREES if low <= printed_high and high >= printed_low else Verdict.DIFFERS
+    median = float(np.median(shares))
+    return Comparison(verdict, median - printed, low - printed_high, high - printed_low, math.nan, note)
+
+
+def middle_range(samples: ArrayLike) -> tuple[float, float]:
+    """The 2.5 and 97.5 % quantiles as order statistics, the outer neighbours of rank q (n - 1).
+
+    Args:
+        samples: at least one number, infinite ones included.
+
+    >>> middle_range([3.0, 1.0, 2.0])
+    (1.0, 3.0)
+    """
+    ordered = np.sort(np.asarray(samples, dtype=np.float64))
+    last = ordered.size - 1
+    return float(ordered[math.floor(0.025 * last)]), float(ordered[math.ceil(0.975 * last)])
+
+
+def not_comparable(reason: str) -> Comparison:
+    """State that no comparison is made, and why: declared beforehand, or other steps than the printed ones.
+
+    Raises: ValueError if the reason is empty.
+
+    >>> not_comparable("trained for 2000 steps, printed for 5000000").verdict
+    <Verdict.NOT_COMPARABLE: 'not comparable'>
+    """
+    if not reason.strip():
+        raise ValueError(f"reason must not be empty, got {reason!r}: say why the numbers cannot be compared")
+    return _without_verdict(Verdict.NOT_COMPARABLE, reason)
+
+
+def other_length(trained: int, printed: int) -> Comparison:
+    """State that no comparison is made, because our runs have not the steps of the printed ones."""
+    return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
+
+
+def _without_verdict(verdict: Verdict, note: str) -> Comparison:
+    return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
+
+
+def _verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
+    """The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it)."""
+    if p_value <= ALPHA:
+        return Verdict.DIFFERS
+    return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
+
+
+def _settled(comparison: Comparison, rejected: bool) -> Comparison:
+    if rejected:
+        return replace(comparison, verdict=Verdict.DIFFERS)
+    if comparison.verdict is not Verdict.DIFFERS or math.isnan(comparison.p_value):
+        return comparison
+    note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
+    return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)
+
+
+def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
+    """P(|N(0, 1)| >= z) for the z at which Newcombe's interval touches 0."""
+    sign = successes * trials0 - successes0 * trials
+    if sign == 0:
+        return 1.0
+
+    def clearance(z: float) -> float:
+        low, high = newcombe_limits(successes, trials, successes0, trials0, z)
+        return low if sign > 0 else -high
+
+    # The limits move outwards as z grows and pass 0: the side towards 0 tends to at least sqrt(d² + 1/2).
+    widest = 1.0
+    while clearance(widest) > 0:
+        widest *= 2
+    return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
+
+
+def compare_claim(low: float, high: float, threshold: float, words: str, above: bool = True) -> Comparison:
+    """A claim in words, which holds for a number above (or below) a threshold of ours.
+
+        agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
+
+    Args:
+        low, high: the 95 % interval of our number, or twice the number if it has none.
+        threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side; a
+            number at the threshold lies on it.
+
+    Returns: the comparison, without a p-value. Raises: nothing.
+
+    >>> str(compare_claim(0.4, 0.9, 0.5, "a share of at least one half").verdict)
+    'inconclusive'
+    """
+    if (low >= threshold) if above else (high <= threshold):
+        verdict = Verdict.AGREES
+    elif (high < threshold) if above else (low > threshold):
+        verdict = Verdict.DIFFERS
+    else:
+        verdict = Verdict.INCONCLUSIVE  # limits that are nan, too
+    nothing = math.nan
+    return Comparison(verdict, nothing, nothing, nothing, nothing, f"a claim in words, our threshold: {words}")
+
+
+def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:
+    steps = np.asarray(samples, dtype=np.float64)
+    if not np.all((steps > 0) & np.isfinite(steps)):
+        raise ValueError(f"samples must be positive and finite, got {steps}: pass the steps of solved seeds only")
+    if not 0 < resolution < math.inf:
+        raise ValueError(f"resolution must be positive, got {resolution}: pass the evaluation interval in steps")
+    return steps
+
+
+def _is_wide(low: float, high: float, half_digit: float) -> bool:
+    return math.isinf(high) or max(high, half_digit) > WIDEST_RANGE * max(low, half_digit)
+
+
+def _printed_range(printed: str) -> tuple[float, float, float]:
+    """Low, value and high of a printed number; a bound such as ">999" is not widened."""
+    text = printed.strip()
+    try:
+        value = Decimal(text.removeprefix(">"))
+    except InvalidOperation:
+        value = Decimal("nan")
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):  # text, "nan" or "inf"
+        raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
+    half = Decimal(0) if text.startswith(">") else Decimal((0, (5,), exponent - 1))
+    return float(value - half), float(value), float(value + half)

@@ -1,0 +1,263 @@
+"""Confidence intervals over seeds: of a rate, of a mean (gamma, beta) and of a median."""
+
+import math
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+from nalu_bench.analysis.stats.likelihood import beta_profile_limits, gamma_profile_limits
+
+BOOTSTRAP_SEED = 20_200_116
+"""The fixed seed of every bootstrap here: the same samples always give the same interval."""
+
+
+class OutsideSupportWarning(UserWarning):
+    """Samples lay outside the interval on which their distribution is defined, and were moved inside."""
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval for a success rate.
+
+        (p + z²/2n ± z sqrt(p (1 - p)/n + z²/4n²)) / (1 + z²/n),   p = successes / trials, n = trials
+
+    Source: Wilson 1927, J. Am. Stat. Assoc. 22, 209-212. Deviations: none (no continuity correction).
+
+    Args:
+        successes: 0 to `trials`. trials: at least 1. confidence: strictly between 0 and 1.
+
+    Returns: the low and high limit, in [0, 1].
+
+    Raises: ValueError if an argument is outside its range.
+
+    >>> low, high = wilson_interval(94, 100)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.8752 0.9722'
+    """
+    return _wilson_limits(successes, trials, _two_sided_z(confidence))
+
+
+def newcombe_interval(
+    successes: int, trials: int, successes0: int, trials0: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Newcombe's hybrid score interval for the difference p - p0 of two independent rates.
+
+        p - p0 - sqrt((p - l)² + (u0 - p0)²)   to   p - p0 + sqrt((u - p)² + (p0 - l0)²)
+
+    with Wilson's limits (l, u) of p and (l0, u0) of p0.
+
+    Source: Newcombe 1998, Stat. Med. 17, 873-890, method 10. Deviations: none.
+
+    Args:
+        successes, trials: of p. successes0, trials0: of p0. confidence: strictly between 0 and 1.
+
+    Returns: the low and high limit, in [-1, 1].
+
+    Raises: ValueError if an argument is outside its range.
+
+    >>> low, high = newcombe_interval(56, 70, 48, 80)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.0524 0.3339'
+    """
+    return newcombe_limits(successes, trials, successes0, trials0, _two_sided_z(confidence))
+
+
+def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, z: float) -> tuple[float, float]:
+    """`newcombe_interval` by a normal quantile z > 0: confidences too near 1 for a float still have a z."""
+    low, high = _wilson_limits(successes, trials, z)
+    low0, high0 = _wilson_limits(successes0, trials0, z)
+    rate, rate0 = successes / trials, successes0 / trials0
+    below, above = math.hypot(rate - low, high0 - rate0), math.hypot(high - rate, rate0 - low0)
+    return rate - rate0 - below, rate - rate0 + above
+
+
+def student_interval(mean: float, deviation: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval for a mean of numbers that cannot be negative, from what is known of a sample.
+
+        max(0, x̄ - t s/√n)   to   x̄ + t s/√n,   t = Student's (1 + confidence)/2 quantile, n - 1 degrees of freedom
+
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: cut at 0.
+
+    Args:
+        mean, deviation: x̄ and s (divisor n - 1), in any unit, not negative. count: n. confidence: strictly between
+        0 and 1.
+
+    Returns: the low and high limit in the unit of the mean; nan for fewer than two numbers.
+
+    Raises: ValueError for a mean or a deviation below 0.
+
+    >>> low, high = student_interval(300.0, 50.0, 25)
+    >>> f"{low:.1f} {high:.1f}"
+    '279.4 320.6'
+    """
+    if mean < 0 or deviation < 0:
+        raise ValueError(f"mean and deviation must not be negative, got {mean} and {deviation}")
+    if count < 2:
+        return math.nan, math.nan
+    half = float(stdtrit(count - 1, (1 + _checked_confidence(confidence)) / 2)) * deviation / math.sqrt(count)
+    return max(0.0, mean - half), mean + half
+
+
+def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Profile-likelihood interval for the mean of gamma distributed samples, such as solved-at steps.
+
+        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of likelihood.py,
+        D(m) = t + exp(-t) - 1 - mean log(x / x̄),   t = log(m / x̄)
+
+    The maximum-likelihood mean m̂ is the sample mean x̄. Source: Wilks 1938, Ann. Math. Stat. 9, 60-62.
+    Deviations: none; the shape k is maximised anew for every candidate mean.
+
+    Args:
+        samples: one dimension, positive, any unit. confidence: strictly between 0 and 1.
+
+    Returns: mean, low and high in the unit of the samples; the limits are nan for fewer than two samples or a
+    relative spread under `likelihood.SMALLEST_SPREAD`; all three are nan for no samples.
+
+    Raises: ValueError for a sample that is not finite or not positive.
+
+    >>> mean, low, high = gamma_mean_interval([1000.0, 2000.0, 4000.0, 5000.0])
+    >>> f"{mean:.0f} {low:.0f} {high:.0f}"
+    '3000 1591 6700'
+    """
+    x = _checked_samples(samples)
+    if np.any(x <= 0):
+        raise ValueError(f"samples must be positive, got {x.min()}: nothing is solved at step 0 or before")
+    return gamma_profile_limits(x, _two_sided_z(confidence))
+
+
+def beta_mean_interval(samples: ArrayLike, upper: float = 0.5, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Profile-likelihood interval for the mean of samples whose ratio to `upper` is beta distributed.
+
+        {m : 2n (max_k l(m̂, k) - max_k l(m, k)) <= χ²₁(confidence)},   l as at the top of likelihood.py,
+        D(m) = m (log m - mean log y) + (1 - m) (log(1 - m) - mean log(1 - y)),   y = x / upper
+
+    Source: Wilks 1938, Ann. Math. Stat. 9, 60-62; the support [0, 1/2] is that of Madsen & Johansen 2020.
+    Deviations: the likelihood is infinite at 0 and at `upper`, so samples there, or beyond, are moved inside,
+    to half the smallest distance that any sample strictly inside has from that end. The mean can so rise by
+    half the smallest positive sample: where many samples are 0, report the median. Samples beyond an end also
+    warn.
+
+    Args:
+        samples: one dimension, in [0, upper]. upper: positive. confidence: strictly between 0 and 1.
+
+    Returns: mean, low and high in the unit of the samples. The mean is the maximum-likelihood mean of the
+    beta, close to the sample mean but not equal to it. It is the sample mean, and the limits are nan, for
+    fewer than two samples, none strictly inside, or a spread under `likelihood.SMALLEST_SPREAD` of the mean's
+    distance from the nearer end; all three are nan for no samples.
+
+    Raises: ValueError for a sample that is not finite, or an `upper` that is not positive.
+    Warns: OutsideSupportWarning for samples below 0 or above `upper`.
+
+    >>> mean, low, high = beta_mean_interval([1e-8, 2e-8, 4e-8, 5e-8])
+    >>> f"{mean:.3g} {low:.3g} {high:.3g}"
+    '3e-08 1.59e-08 6.7e-08'
+    """
+    y = _checked_fractions(_checked_samples(samples), upper)
+    mean, low, high = beta_profile_limits(y, _two_sided_z(confidence))
+    return upper * mean, upper * low, upper * high
+
+
+def median_interval(samples: ArrayLike, confidence: float = 0.95, resamples: int = 2000) -> tuple[float, float, float]:
+    """Percentile bootstrap interval for the median.
+
+        quantiles (1 ± confidence)/2 of median(x*),   x* = n draws with replacement from x
+
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3. Deviations: none. BCa is
+    no choice here: its jackknife acceleration is inconsistent for medians, and 0/0 when samples tie.
+
+    Args:
+        samples: one dimension. confidence: strictly between 0 and 1. resamples: at least 2.
+
+    Returns: median, low and high; the limits are nan for fewer than two samples or equal samples; all three
+    are nan for no samples. The same samples give the same result: the seed is `BOOTSTRAP_SEED`.
+
+    Raises: ValueError for a sample that is not finite, or an argument outside its range.
+
+    >>> median_interval([1000.0, 2000.0, 2000.0, 3000.0, 9000.0])
+    (2000.0, 1000.0, 9000.0)
+    """
+    x = _checked_samples(samples)
+    tail = (1 - _checked_confidence(confidence)) / 2
+    median = float(np.median(x)) if x.size else math.nan
+    if x.size < 2 or np.ptp(x) == 0:
+        return median, math.nan, math.nan
+    low, high = np.quantile(_bootstrap_medians(x, resamples), [tail, 1 - tail])
+    return median, float(low), float(high)
+
+
+def median_standard_error(samples: ArrayLike, log: bool = False, resamples: int = 2000) -> float:
+    """Bootstrap standard error of the median, or of its logarithm.
+
+        standard deviation of median(x*), or of log median(x*),   x* = n draws with replacement from x
+
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, algorithm 6.1. Deviations: none.
+
+    Args:
+        samples: one dimension; positive if `log`. log: whether of the log median. resamples: at least 2.
+
+    Returns: the standard error, 0 for equal samples, nan for fewer than two; deterministic, as
+    `median_interval`.
+
+    Raises: ValueError for a sample that is not finite, not positive although `log`, or too few resamples.
+
+    >>> median_standard_error([2000.0, 2000.0, 2000.0])
+    0.0
+    """
+    x = _checked_samples(samples)
+    if log and np.any(x <= 0):
+        raise ValueError(f"samples must be positive for a log median, got {x.min()}: leave log at False")
+    if x.size < 2:
+        return math.nan
+    medians = _bootstrap_medians(x, resamples)
+    return float(np.std(np.log(medians) if log else medians, ddof=1))
+
+
+def _checked_samples(samples: ArrayLike) -> NDArray[np.float64]:
+    x = np.asarray(samples, dtype=np.float64)
+    if x.ndim != 1:
+        raise ValueError(f"samples must have one dimension, got shape {x.shape}: pass one value per seed")
+    if not np.all(np.isfinite(x)):
+        raise ValueError(f"samples must be finite, got {x[~np.isfinite(x)][0]}: drop or replace it first")
+    return x
+
+
+def _checked_confidence(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be strictly between 0 and 1, got {confidence}: for 95 % pass 0.95")
+    return confidence
+
+
+def _checked_fractions(x: NDArray[np.float64], upper: float) -> NDArray[np.float64]:
+    """The samples as fractions of `upper`, those beyond the ends moved onto them with a warning."""
+    if not 0 < upper < math.inf:
+        raise ValueError(f"upper must be positive and finite, got {upper}: pass the largest possible sample")
+    outside = int(np.sum((x < 0) | (x > upper)))
+    if outside:
+        message = f"samples must lie in [0, {upper}], got {outside} of {x.size} outside: moved just inside"
+        warnings.warn(message, OutsideSupportWarning, stacklevel=3)
+    return np.clip(x / upper, 0.0, 1.0)
+
+
+def _two_sided_z(confidence: float) -> float:
+    """The normal quantile z with P(|N(0, 1)| <= z) = confidence; z² is the quantile of χ²₁."""
+    return -float(ndtri((1 - _checked_confidence(confidence)) / 2))
+
+
+def _wilson_limits(successes: int, trials: int, z: float) -> tuple[float, float]:
+    if trials < 1:
+        raise ValueError(f"trials must be at least 1, got {trials}: a rate needs at least one seed")
+    if not 0 <= successes <= trials:
+        raise ValueError(f"successes must be 0 to trials ({trials}), got {successes}: check the counts")
+    rate, scale = successes / trials, z**2 / trials
+    centre = (rate + scale / 2) / (1 + scale)
+    half = z * math.sqrt(rate * (1 - rate) / trials + scale / (4 * trials)) / (1 + scale)
+    # The limits 0 and 1 are exact at the ends, where centre ∓ half would leave a rounding error.
+    return (0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half)
+
+
+def _bootstrap_medians(x: NDArray[np.float64], resamples: int) -> NDArray[np.float64]:
+    if resamples < 2:
+        raise ValueError(f"resamples must be at least 2, got {resamples}: the default is 2000")
+    draws = np.random.default_rng(BOOTSTRAP_SEED).integers(0, x.size, size=(resamples, x.size))
+    return np.asarray(np.median(x[draws], axis=1))

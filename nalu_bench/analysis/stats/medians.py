@@ -1,0 +1,28 @@
+"""Errors of many seeds that may be infinite, and their median."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.stats.compare import Comparison, compare_single
+from nalu_bench.analysis.stats.intervals import median_interval
+
+Array = NDArray[np.float64]
+
+
+def finite_or_worst(errors: "pd.Series[float]") -> Array:
+    """The errors; infinite where there is no finite one: a run that failed or diverged at once is infinitely bad."""
+    values = errors.to_numpy(float)
+    return np.where(np.isfinite(values), values, np.inf)
+
+
+def median_of(samples: Array) -> tuple[float, float, float]:
+    """The median with its interval; the interval only where all samples are finite."""
+    if np.isfinite(samples).all():
+        return median_interval(samples)
+    return float(np.median(samples)), np.nan, np.nan
+
+
+def against_printed(samples: Array, printed: dict[str, str]) -> Comparison:
+    """The range of our seeds against a row of the printed numbers."""
+    return compare_single(samples, printed["printed"])

@@ -1,0 +1,1 @@
+"""Losses by name: functions (prediction, target) -> scalar that training minimises."""

@@ -1,0 +1,12 @@
+"""Measures of classes: logits (B, C), and labels as whole numbers (B,) or (B, 1)."""
+
+from torch import Tensor
+
+from nalu_bench.registry import register
+
+
+@register("correct", version=1)
+def correct(y: Tensor, t: Tensor) -> Tensor:
+    """The share of examples whose largest logit is that of the label."""
+    labels = t.squeeze(-1) if t.ndim == y.ndim else t
+    return (y.argmax(-1) == labels).to(y.dtype).mean()

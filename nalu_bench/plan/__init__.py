@@ -1,0 +1,1 @@
+"""What shall be computed, and how it is addressed. Nothing here imports torch; `compose` and `launch` know Hydra."""

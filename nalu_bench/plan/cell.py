@@ -1,0 +1,117 @@
+"""A cell: one model on one task under one recipe, with the address of its runs."""
+
+import functools
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from nalu_bench import registry
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.models.model import Model
+from nalu_bench.plan.identity import canonical, plain
+from nalu_bench.plan.recipe import Recipe
+from nalu_bench.tasks.task import Task
+
+TRAINER_VERSION = 2
+"""Raised whenever a change of `training` alters the numbers of a run."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model on one task under one recipe; its runs differ by their seed alone."""
+
+    task: Task
+    model: Model
+    recipe: Recipe
+
+    def validate(self) -> None:
+        """Raise UsageError if the values of the cell cannot go together."""
+        for part in (self.task, self.model, self.recipe):
+            if not re.fullmatch(r"\w[\w.-]*", part.name):
+                raise UsageError(f"a name must be of letters, digits, '_', '.' and '-', got '{part.name}'.")
+        self.task.validate()
+        self.model.validate()
+        self.recipe.validate()
+
+    def skip(self) -> str | None:
+        """Why the model cannot do the task, or None if it can."""
+        return self.model.skip(self.task)
+
+    def identity(self) -> dict[str, Any]:
+        """All that can change the numbers of a run: the resolved values and the versions of the code behind them.
+
+        A field added to a schema later carries `metadata={"before": value}`: it is left out at the value that stood
+        for its absence, so that older runs keep their address.
+        """
+        return {
+            "task": plain(self.task),
+            "model": plain(self.model),
+            "recipe": plain(self.recipe),
+            "version": self.versions(),
+        }
+
+    def versions(self) -> dict[str, int]:
+        """The version of every registered class involved, and of the trainer."""
+        used = {f"unit.{name}": registry.units.version(name) for name in self.model.units()}
+        return used | {
+            f"task.{self.task.kind}": registry.tasks.version(self.task.kind),
+            f"model.{self.model.kind}": registry.models.version(self.model.kind),
+            "trainer": TRAINER_VERSION,
+        }
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of the identity as canonical JSON."""
+        return hashlib.sha256(canonical(self.identity()).encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> Path:
+        """Where its runs lie below the run store."""
+        return Path(self.task.name, self.model.name, self.digest)
+
+    def value(self, key: str) -> Any:
+        """What stands at a dotted key such as `model.hidden_size`; raises UsageError if there is no such key."""
+        found: Any = self
+        for part in key.split("."):
+            known = found if isinstance(found, dict) else _entries(found)
+            if part not in known:
+                raise unknown(f"part of the key {key}", part, known)
+            found = known[part]
+        return found
+
+    def label(self, setting: Mapping[str, Any] | None = None) -> str:
+        """A short name for progress lines: `arithmetic operation=mul / nmu`; `setting` is the task's by default."""
+        words = self.task.setting() if setting is None else setting
+        told = " ".join([self.task.name, *(f"{key}={value}" for key, value in words.items())])
+        return f"{told} / {self.model.name}"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A cell and the seeds that were asked for.
+
+    Attributes:
+        role: "cell", or what else an experiment needs its runs for ("baseline").
+        settings: values that tell the cell apart in its experiment, beyond its task's, such as {"hidden": 4}.
+    """
+
+    cell: Cell
+    seeds: tuple[int, ...]
+    role: str = "cell"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def setting(self) -> dict[str, Any]:
+        """All that tells the cell apart: `Task.setting` and the experiment's settings."""
+        return {**self.cell.task.setting(), **self.settings}
+
+    def label(self) -> str:
+        """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""
+        return self.cell.label(self.setting())
+
+
+def _entries(config: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; nothing for anything else."""
+    return {entry.name: getattr(config, entry.name) for entry in fields(config)} if is_dataclass(config) else {}

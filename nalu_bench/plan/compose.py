@@ -1,0 +1,330 @@
+"""Configurations: every schema, their composition and their checks. This module and `launch` alone know Hydra.
+
+Groups (task, model, recipe, budget, device) are composed by Hydra from `conf/`. Values (`task.operation=mul`) are then
+set by OmegaConf, typed by the schemas, after a check of our own that the key exists: Hydra's accepts `+typo=1`.
+"""
+
+import functools
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from nalu_bench import paths, registry
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.models.model import Model
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.experiment import CellGroup, Experiment
+from nalu_bench.plan.machine import Machine
+from nalu_bench.plan.recipe import Recipe
+from nalu_bench.tasks.task import Task
+
+Pair = tuple[str, Any]
+"""A key and the value it is given."""
+
+GROUPS = ("task", "model", "recipe", "budget", "device")
+MACHINE_KEYS = ("device", "compile", "committed")
+SCALE_KEYS = ("budget", "seeds", "first_seed")
+VERSION_BASE = "1.3"
+
+
+@dataclass
+class Budget:
+    """An explicit scale: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+
+    name: str
+    seeds: int
+    steps: int
+    log_every: int
+    ramp_scale: float
+    compile: bool | None
+
+
+@dataclass
+class Device:
+    """A machine setting: torch's device and how many blocks are trained side by side (null: one a core,
+    or one where a Hydra launcher runs cells side by side)."""
+
+    name: str
+    workers: int | None
+
+
+@dataclass
+class Config:
+    """Everything one command can set."""
+
+    task: Any
+    model: Any
+    recipe: Recipe
+    budget: Budget
+    device: Device
+    seeds: int
+    first_seed: int
+    compile: bool | None
+    committed: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command asks for.
+
+    Attributes:
+        cells: the cells, in the order of the experiment or of the sweep.
+        machine: how to compute.
+        budget: the budget's name.
+        custom: whether anything beyond the budget was set by hand: such runs are never published.
+        changes: the values of an experiment that were, beyond its seeds: such runs are held against no printed number.
+        committed: whether committed results count as done.
+        hydra: overrides meant for Hydra, such as the launcher.
+    """
+
+    cells: list[Wanted]
+    machine: Machine
+    budget: str
+    custom: bool
+    committed: bool
+    hydra: list[str]
+    changes: tuple[str, ...] = ()
+
+
+def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
+    """The cell that the overrides describe, or with `multirun` one for every combination of their lists."""
+    overrides, hydra_overrides = _split(arguments)
+    for override in overrides:
+        if override.is_sweep_override() and override.key_or_group.startswith(MACHINE_KEYS):
+            raise UsageError(f"{override.key_or_group} takes one value for all cells, got '{override.input_line}'.")
+    choices = list(_expand(overrides)) if multirun else [_single(overrides)]
+    configs = [_configure(choice) for choice in choices]
+    return _plan([_wanted(config) for config in configs], configs[0], custom=True, hydra_overrides=hydra_overrides)
+
+
+def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
+    """The cells of an experiment under one of its budgets.
+
+    An override of a key that the experiment sweeps (model=nac,nalu) chooses among its values; any other holds for
+    every cell.
+    """
+    overrides, hydra_overrides = _split(arguments)
+    swept = {key: [str(v) for g in experiment.cells for v in g.grid.get(key, [])] for key in _grid_keys(experiment)}
+    only = {o.key_or_group: _values(o) for o in overrides if o.key_or_group in swept}
+    for key, values in only.items():
+        for value in sorted(values - set(swept[key])):
+            raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
+    changed = _single(override for override in overrides if override.key_or_group not in swept)
+    budget = str(dict(changed).get("budget", "short"))
+    if budget not in experiment.budgets:
+        raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
+    scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
+    pairs = [
+        (group, _configure(_in_order(scale, _pairs(choice), changed, group)))
+        for group in experiment.cells
+        for choice in group.expand(only)
+    ]
+    if experiment.cells and not pairs:
+        asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
+        raise UsageError(f"no cell of {experiment.name} has {asked}.")
+    cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
+    custom = bool(only) or any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in changed)
+    machine = pairs[0][1] if pairs else _configure([*scale, *changed])
+    changes = tuple(
+        f"{key}={value}" for key, value in changed if key not in SCALE_KEYS and not key.startswith(MACHINE_KEYS)
+    )
+    return replace(_plan(cells, machine, custom, hydra_overrides), changes=changes)
+
+
+def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
+    """The cell with the values that the experiment's `settings` name."""
+    return replace(want, settings={word: want.cell.value(key) for word, key in experiment.settings.items()})
+
+
+def _grid_keys(experiment: Experiment) -> set[str]:
+    return {key for group in experiment.cells for key in group.grid}
+
+
+def _values(override: Override) -> set[str]:
+    """The values of an override, one or a list of them."""
+    return set(override.sweep_string_iterator()) if override.is_sweep_override() else {str(override.value())}
+
+
+def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: CellGroup) -> list[Pair]:
+    """The later of two overrides of one key holds; the group's share is one of the steps that then hold."""
+    seeds = [] if group.seeds is None else [("seeds", group.seeds)]
+    pairs = [*scale, *given, *seeds, *own] if group.fixed else [*scale, *seeds, *own, *given]
+    steps = dict(pairs)["budget.steps"] * group.share
+    return [*pairs, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
+
+
+def group_names(group: str) -> list[str]:
+    """The names that a group offers: its YAML files, shipped and the user's."""
+    return sorted({path.stem for folder in _conf_dirs() for path in (folder / group).glob("*.yaml")})
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
+    """Our overrides, parsed, and those for Hydra."""
+    ours = [argument for argument in arguments if not argument.lstrip("+~").startswith("hydra")]
+    hydra_overrides = [argument for argument in arguments if argument.lstrip("+~").startswith("hydra")]
+    for argument in ours:
+        if "=" not in argument or argument.startswith("~"):
+            raise UsageError(f"an override must look like key=value, got '{argument}'.")
+    return [_parse(argument) for argument in ours], hydra_overrides
+
+
+def _parse(argument: str) -> Override:
+    try:
+        return OverridesParser.create().parse_override(argument)
+    except HydraException:
+        raise UsageError(f"cannot read '{argument}': brackets must match, special characters need quotes.") from None
+
+
+def _single(overrides: Iterable[Override]) -> list[Pair]:
+    pairs = []
+    for override in overrides:
+        if override.is_sweep_override():
+            raise UsageError(
+                f"'{override.input_line}' lists several values; add -m to sweep over them, or write a list in brackets."
+            )
+        pairs.append((override.key_or_group, override.value()))
+    return pairs
+
+
+def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
+    axes = []
+    for override in overrides:
+        texts = (
+            override.sweep_string_iterator() if override.is_sweep_override() else [override.get_value_element_as_str()]
+        )
+        axes.append([f"{override.key_or_group}={text}" for text in texts])
+    for choice in itertools.product(*axes):
+        yield _pairs(choice)
+
+
+def _pairs(arguments: Iterable[str]) -> list[Pair]:
+    return _single(_split(list(arguments))[0])
+
+
+def _configure(pairs: Sequence[Pair]) -> DictConfig:
+    """Compose the groups, then set the values."""
+    chosen = {key: value for key, value in pairs if key in GROUPS}
+    for group, name in chosen.items():
+        if str(name) not in group_names(group):
+            raise unknown(group, str(name), group_names(group))
+    config = _composed(tuple(f"{group}={name}" for group, name in sorted(chosen.items()))).copy()
+    for key, value in pairs:
+        if key not in GROUPS:
+            _set(config, key, value)
+    return config
+
+
+def _set(config: DictConfig, key: str, value: Any) -> None:
+    keys = list(_keys(config))
+    if key not in keys:
+        raise _unknown_key(key, keys)
+    if key.endswith((".name", ".kind")):
+        raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
+    try:
+        OmegaConf.update(config, key, value, merge=False)
+    except OmegaConfBaseException as error:
+        raise UsageError(f"{key}: {str(error).splitlines()[0]}.") from None
+
+
+def _unknown_key(key: str, keys: Sequence[str]) -> UsageError:
+    """An error that names a key of the same last part, else the nearest of its level, and lists that level."""
+    same = [known for known in keys if known.rpartition(".")[2] == key.rpartition(".")[2]]
+    if same:
+        return UsageError(f"unknown key '{key}'; did you mean '{same[0]}'?")
+    parent = key.rpartition(".")[0]
+    level = [known for known in keys if known.rpartition(".")[0] == parent]
+    return unknown("key", key, level or [known for known in keys if "." not in known])
+
+
+def _keys(config: Any, prefix: str = "") -> Iterator[str]:
+    """All keys of a configuration, dotted, branches included."""
+    if OmegaConf.is_dict(config):
+        for key in config:
+            yield f"{prefix}{key}"
+            if not OmegaConf.is_missing(config, key) and not OmegaConf.is_interpolation(config, key):
+                yield from _keys(config[key], f"{prefix}{key}.")
+
+
+@functools.cache
+def _composed(groups: tuple[str, ...]) -> DictConfig:
+    _register_schemas()
+    GlobalHydra.instance().clear()
+    user = [f"hydra.searchpath=[file://{folder}]" for folder in _conf_dirs()[1:]]
+    try:
+        with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(paths.conf_dir())):
+            return compose("config", overrides=[*groups, *user])
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+        raise UsageError(f"cannot compose {' '.join(groups) or 'the defaults'}: {error}") from None
+
+
+@functools.cache
+def _register_schemas() -> None:
+    store = ConfigStore.instance()
+    store.store(name="config_schema", node=Config)
+    store.store(group="recipe", name="recipe_schema", node=Recipe)
+    store.store(group="budget", name="budget_schema", node=Budget)
+    store.store(group="device", name="device_schema", node=Device)
+    for kind, classes in (("task", registry.tasks), ("model", registry.models)):
+        for name in classes.entries:
+            store.store(group=kind, name=f"{name}_schema", node=classes.load(name))
+
+
+def _conf_dirs() -> list[Path]:
+    """Shipped files first: a user's folder adds names, it cannot shadow them."""
+    user = paths.user_conf_dir()
+    return [paths.conf_dir(), *([user] if user else [])]
+
+
+def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
+    """The cell and its seeds, checked."""
+    try:
+        task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
+        seeds, first = int(config.seeds), int(config.first_seed)
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).splitlines()[0]) from None
+    for key, value, schema in (("task", task, Task), ("model", model, Model), ("recipe", recipe, Recipe)):
+        if not isinstance(value, schema):
+            raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
+    cell = Cell(task, model, recipe)  # type: ignore[arg-type]
+    cell.validate()
+    if seeds < 1:
+        raise UsageError(f"seeds must be at least 1, got {seeds}.")
+    if first < 0:
+        raise UsageError(f"first_seed must be at least 0, got {first}.")
+    return Wanted(cell, tuple(range(first, first + seeds)), role)
+
+
+def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
+    try:
+        workers, compiled, committed = config.device.workers, config.compile, config.committed
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).splitlines()[0]) from None
+    if workers is None:  # a launcher runs cells side by side itself
+        workers = 1 if hydra_overrides else os.cpu_count() or 1
+    if workers < 1:
+        raise UsageError(f"device.workers must be at least 1, got {workers}.")
+    machine = Machine(config.device.name, compiled, workers)
+    return Plan(_merged(cells), machine, config.budget.name, custom, bool(committed), hydra_overrides)
+
+
+def _merged(cells: Iterable[Wanted]) -> list[Wanted]:
+    """One entry a cell, with the seeds of all: a sweep over seeds asks for the same cell more than once."""
+    merged: dict[tuple[str, str], Wanted] = {}
+    for want in cells:
+        key = (want.cell.digest, want.role)
+        seeds = set(want.seeds) | set(merged[key].seeds if key in merged else ())
+        merged[key] = replace(want, seeds=tuple(sorted(seeds)))
+    return list(merged.values())

@@ -1,0 +1,35 @@
+"""Configurations as canonical JSON, of which a cell's address is the hash."""
+
+import json
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+
+def plain(config: Any) -> Any:
+    """Dataclasses to dictionaries, leaving out fields that stand at the value from before they existed."""
+    if is_dataclass(config) and not isinstance(config, type):
+        return {
+            field.name: plain(getattr(config, field.name))
+            for field in fields(config)
+            if "before" not in field.metadata or getattr(config, field.name) != field.metadata["before"]
+        }
+    if isinstance(config, dict):
+        return {key: plain(value) for key, value in config.items()}
+    return [plain(value) for value in config] if isinstance(config, list | tuple) else config
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no spaces; integers and floats of equal value are one.
+
+    >>> canonical({"b": 1.0, "a": [1, 0.25]})
+    '{"a":[1,0.25],"b":1}'
+    """
+
+    def unify(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: unify(entry) for key, entry in item.items()}
+        if isinstance(item, list):
+            return [unify(entry) for entry in item]
+        return int(item) if isinstance(item, float) and item.is_integer() else item
+
+    return json.dumps(unify(value), sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,1 @@
+"""From a plan to stored runs: processes, progress, memory, the compiler."""

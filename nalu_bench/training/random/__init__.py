@@ -1,0 +1,1 @@
+"""Random numbers with an address: streams, and the draws made of them."""

@@ -1,0 +1,125 @@
+"""Statistics against one value: cells told apart by the experiment's `settings`, drawn beside the printed ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench.analysis.measure.collect import collect
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.reports.sweep import Sweep
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.cell import Cell
+from nalu_bench.store.reader import Store
+
+FIGURE3A = experiment.load("madsen2020/figure3a")
+SIZES = range(2, 11)
+
+
+def runs(seeds: int = 40, steps: int = 5_000_000) -> pd.DataFrame:
+    """Every NMU is solved, ever later; of the NAC• only one of 2 hidden units."""
+    frames = []
+    for model in ("nmu", "nac_mul"):
+        for size in SIZES:
+            solved = np.arange(seeds) < (seeds if model == "nmu" else int(size == 2))
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "role": "cell", "task": "arithmetic", "setting": f"hidden={size}", "operation": "mul",
+                        "model": model, "cell": f"{model}{size}", "steps": steps, "log_every": 1000, "asked": seeds,
+                        "seed": range(seeds), "status": "finished", "solved": solved,
+                        "solved_at": np.where(solved, 1e5 * size + 1000 * np.arange(seeds), np.nan),
+                        "sparsity_error": 1e-4 * (1 + np.arange(seeds)),
+                    }
+                )
+            )  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def table(frame: pd.DataFrame) -> pd.DataFrame:
+    sweep = Sweep(FIGURE3A)
+    return compared(sweep.rows(Measured(frame)), sweep.published)
+
+
+def test_cells_of_other_hidden_sizes_have_other_settings() -> None:
+    plan = compose.plan_experiment(FIGURE3A, ["budget=short"])
+    found = [(want.cell.model.name, want.setting()) for want in plan.cells]
+    assert found == [(model, {"operation": "mul", "hidden": size}) for model in ("nmu", "nac_mul") for size in SIZES]
+    assert plan.cells[0].label() == "arithmetic operation=mul hidden=2 / nmu"
+
+
+def test_the_settings_reach_the_rows_of_the_results(tmp_path: Path, make_cell: Callable[..., Cell]) -> None:
+    plan = compose.plan_experiment(FIGURE3A, ["budget=smoke"])
+    skipped = [replace(want, seeds=()) for want in plan.cells]
+    manifest = collect(Sweep(FIGURE3A), {}, skipped, Store(tmp_path), []).manifest
+    labels = [entry["label"] for entry in manifest["cells"].values()]
+    assert labels[1] == "arithmetic operation=mul hidden=3 / nmu"
+    assert len(set(labels)) == len(labels) == 18
+
+
+def test_every_size_is_compared_with_its_own_printed_rate_and_number_of_seeds() -> None:
+    rates = table(runs())[lambda rows: rows["metric"] == "success_rate"].set_index(["model", "setting"])
+    assert len(rates) == 18
+    assert rates.loc[("nmu", "hidden=2"), "verdict"] == "agrees"
+    assert rates.loc[("nmu", "hidden=9"), "verdict"] == "differs"
+    assert rates.loc[("nmu", "hidden=10"), "printed"] == "0.631578947368421"
+
+
+def test_fewer_steps_than_printed_are_not_compared() -> None:
+    found = table(runs(10, 500_000))
+    assert set(found["verdict"]) == {"", "not comparable"}
+    rates = found[found["metric"] == "success_rate"]
+    assert set(rates["note"]) == {"trained for 500,000 steps, printed for 5,000,000"}
+
+
+def test_a_table_has_one_row_a_size_and_a_figure_one_point_a_number() -> None:
+    frame = runs()
+    sweep, rows = Sweep(FIGURE3A), table(frame)
+    tables = sweep.tables(rows)
+    assert [len(layout.rows) for layout in tables] == [9, 9, 9, 9]
+    assert tables[0].header == [
+        "Hidden size",
+        "NMU",
+        "NMU printed",
+        "NMU verdict",
+        "NAC•",
+        "NAC• printed",
+        "NAC• verdict",
+    ]
+    assert tables[1].header == ["Hidden size", "NMU", "NAC•"]
+    assert [row[0] for row in tables[0].rows] == [str(size) for size in SIZES]
+    figure, drawn = sweep.figure(Measured(frame), rows)
+    labels = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
+    assert labels == [("Hidden size", name) for name in ("Success rate", "Solved at [million steps]", "Sparsity error")]
+    counts = drawn.groupby(["series", "model", "metric"]).size().to_dict()
+    assert counts[("ours", "nmu", "solved_at_median")] == 9
+    assert counts[("ours", "nac_mul", "solved_at_median")] == 1
+    assert counts[("printed", "nac_mul", "solved_at_mean")] == 3
+    assert counts[("printed", "nmu", "success_rate")] == 9
+    assert drawn["hidden"].isin(SIZES).all()
+
+
+@pytest.mark.parametrize(
+    ("report", "setting", "message"),
+    [({"against": "size"}, None, "a sweep needs size in every setting"), ({}, "hidden=2;L={}", "two for some hidden")],
+)
+def test_what_cannot_be_drawn_as_one_line_a_model_is_refused(
+    report: dict[str, Any], setting: str | None, message: str
+) -> None:
+    sweep = Sweep(replace(FIGURE3A, report=FIGURE3A.report | report))
+    rows = table(runs())
+    if setting:
+        rows["setting"] = [setting.format(number) for number in range(len(rows))]
+    with pytest.raises(UsageError, match=message):
+        sweep.tables(rows)
+
+
+def test_a_setting_that_no_cell_has_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"hiden_size'; did you mean 'hidden_size'\?"):
+        compose.plan_experiment(replace(FIGURE3A, settings={"hidden": "model.hiden_size"}), ["budget=smoke"])

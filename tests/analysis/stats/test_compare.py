@@ -1,0 +1,385 @@
+"""Verdicts: their rules, how often they are wrong when nothing differs, and that they see what does."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.stats.compare import (
+    Comparison,
+    Verdict,
+    compare_means,
+    compare_medians,
+    compare_rates,
+    compare_single,
+    not_comparable,
+    settle,
+)
+from nalu_bench.analysis.stats.intervals import newcombe_interval
+
+RESOLUTION = 1000.0
+
+
+def alone(comparison: Comparison) -> Verdict:
+    return settle([comparison])[0].verdict
+
+
+def share_of_differs(comparisons: Iterable[Comparison]) -> float:
+    return float(np.mean([alone(comparison) is Verdict.DIFFERS for comparison in comparisons]))
+
+
+def steps_on_the_grid(rng: np.random.Generator, seeds: int, median: float, spread: float) -> NDArray[np.float64]:
+    """The first evaluation after log-normal crossing times."""
+    return RESOLUTION * np.ceil(median * np.exp(spread * rng.standard_normal(seeds)) / RESOLUTION)
+
+
+def with_p_values(p_values: list[float]) -> list[Comparison]:
+    """Comparisons as they come before Holm's correction."""
+    return [Comparison(Verdict.DIFFERS if p <= 0.05 else Verdict.AGREES, 0.1, 0.0, 0.2, p, "") for p in p_values]
+
+
+def test_holm_rejects_step_by_step_and_stops_at_the_first_failure() -> None:
+    # 0.01 <= 0.05/4 and 0.016 <= 0.05/3, but 0.03 > 0.05/2: the last 0.04 <= 0.05/1 comes too late.
+    settled = settle(with_p_values([0.04, 0.01, 0.03, 0.016]))
+    assert [c.verdict for c in settled] == ["inconclusive", "differs", "inconclusive", "differs"]
+    assert [c.note != "" for c in settled] == [True, False, True, False]
+
+
+def test_holm_equals_its_definition_over_all_intersections() -> None:
+    """A hypothesis falls iff Bonferroni's test rejects every set that it is in (closed testing)."""
+    p_values = np.random.default_rng(1).beta(0.3, 3.0, size=(60, 5))
+    for row in p_values:
+        sets = [s for size in range(1, 6) for s in itertools.combinations(range(5), size)]
+        expected = [all(min(row[list(s)]) <= 0.05 / len(s) for s in sets if i in s) for i in range(5)]
+        assert [c.verdict is Verdict.DIFFERS for c in settle(with_p_values(row.tolist()))] == expected
+
+
+def test_settling_twice_changes_nothing() -> None:
+    once = settle(with_p_values([0.04, 0.01, 0.03, 0.5]))
+    assert settle(once) == once
+
+
+def test_comparisons_without_a_p_value_neither_change_nor_count_in_holm() -> None:
+    single = compare_single([1.0, 2.0], "7.5")
+    assert single.verdict is Verdict.DIFFERS
+    settled = settle([single, *with_p_values([0.04]), not_comparable("other steps")])
+    assert [c.verdict for c in settled] == ["differs", "differs", "not comparable"]
+    assert settled[0] is single
+    assert settle([]) == []
+
+
+@pytest.mark.parametrize("counts", [(60, 100, 45, 100), (3, 10, 70, 100), (100, 100, 0, 50), (1, 1000, 0, 1000)])
+def test_rate_p_value_inverts_the_newcombe_interval(counts: tuple[int, int, int, int]) -> None:
+    p_value = compare_rates(*counts).p_value
+    if p_value > 1e-10:
+        limits = newcombe_interval(*counts, confidence=1 - p_value)
+        assert min(abs(limit) for limit in limits) == pytest.approx(0, abs=1e-9)
+    assert 0 <= p_value < 1
+
+
+def test_rate_verdict_and_interval_say_the_same() -> None:
+    for ours, printed in itertools.product(range(0, 51, 5), range(0, 101, 10)):
+        comparison = compare_rates(ours, 50, printed, 100)
+        assert (comparison.verdict is Verdict.DIFFERS) == (not comparison.low <= 0 <= comparison.high)
+        assert comparison.low <= comparison.difference <= comparison.high
+
+
+def test_equal_rates_have_p_value_1() -> None:
+    assert compare_rates(5, 10, 50, 100).p_value == 1
+    assert compare_rates(0, 10, 0, 100).p_value == 1
+
+
+def test_rates_of_few_seeds_are_inconclusive_and_of_many_agree() -> None:
+    assert alone(compare_rates(5, 10, 50, 100)) is Verdict.INCONCLUSIVE
+    assert alone(compare_rates(94, 100, 94, 100)) is Verdict.AGREES
+    assert alone(compare_rates(100, 100, 100, 100)) is Verdict.AGREES
+
+
+def test_a_rate_of_94_percent_differs_from_one_of_50_percent_either_way() -> None:
+    better, worse = compare_rates(94, 100, 50, 100), compare_rates(50, 100, 94, 100)
+    assert alone(better) is alone(worse) is Verdict.DIFFERS
+    assert better.p_value == pytest.approx(worse.p_value)
+    assert (better.low, better.high) == pytest.approx((-worse.high, -worse.low))
+    assert {c.verdict for c in settle([better] * 60)} == {Verdict.DIFFERS}
+
+
+@pytest.mark.parametrize(("rate", "seeds"), [(0.5, 100), (0.2, 50), (0.9, 100), (0.95, 10)])
+def test_rates_differ_wrongly_in_at_most_about_5_percent(rate: float, seeds: int) -> None:
+    rng = np.random.default_rng(2)
+    ours, printed = rng.binomial(seeds, rate, 1500), rng.binomial(100, rate, 1500)
+    share = share_of_differs(compare_rates(int(a), seeds, int(b), 100) for a, b in zip(ours, printed, strict=True))
+    # 5 % and 3.3 standard errors; Newcombe's interval itself is up to a point off for some rates.
+    assert 0.005 < share < 0.05 + 0.01 + 3.3 * math.sqrt(0.05 * 0.95 / 1500)
+
+
+def test_a_family_of_twelve_rates_differs_wrongly_in_at_most_about_5_percent() -> None:
+    rng = np.random.default_rng(3)
+    rates = np.linspace(0.1, 0.95, 12)
+    wrong = 0
+    for _ in range(400):
+        ours, printed = rng.binomial(100, rates), rng.binomial(100, rates)
+        family = [compare_rates(int(a), 100, int(b), 100) for a, b in zip(ours, printed, strict=True)]
+        wrong += any(c.verdict is Verdict.DIFFERS for c in settle(family))
+    assert wrong / 400 < 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize(
+    ("median", "spread", "seeds", "lowest"),
+    [
+        (1e6, 0.3, 100, 0.02),
+        (1e6, 0.8, 30, 0.02),
+        (6e4, 0.05, 100, 0.0),
+        (5e3, 0.3, 100, 0.0),
+        (1e3, 0.3, 100, 0.0),
+        (1e3, 0.05, 25, 0.0),
+    ],
+)
+def test_medians_on_a_1000_step_grid_differ_wrongly_in_at_most_about_5_percent(
+    median: float, spread: float, seeds: int, lowest: float
+) -> None:
+    rng = np.random.default_rng(4)
+    share = share_of_differs(
+        compare_medians(
+            steps_on_the_grid(rng, seeds, median, spread),
+            float(np.median(steps_on_the_grid(rng, 100, median, spread))),
+            100,
+            RESOLUTION,
+        )
+        for _ in range(400)
+    )
+    # The bootstrap error is itself noisy, which costs a point for k >= 20; ties only make the test shy.
+    assert lowest <= share < 0.05 + 0.02 + 3.3 * math.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize(("seeds", "highest"), [(2, 0.07), (3, 0.05), (5, 0.05), (10, 0.05)])
+def test_medians_of_few_seeds_differ_wrongly_in_about_5_percent(seeds: int, highest: float) -> None:
+    rng = np.random.default_rng(8)
+    share = share_of_differs(
+        compare_medians(
+            steps_on_the_grid(rng, seeds, 1e6, 0.3),
+            float(np.median(steps_on_the_grid(rng, 100, 1e6, 0.3))),
+            100,
+            RESOLUTION,
+        )
+        for _ in range(1000)
+    )
+    # With 1.96 it would be 40, 14, 7 and 8 %. The median of two is their mean, and the bootstrap error of a
+    # mean is sqrt(1 - 1/k) of the usual one, which costs 2 points.
+    assert 0.01 < share < highest + 3.3 * math.sqrt(highest * (1 - highest) / 1000)
+
+
+def test_medians_half_as_large_or_twice_as_large_differ() -> None:
+    steps = steps_on_the_grid(np.random.default_rng(5), 100, 1e6, 0.3)
+    for printed in (5e5, 2e6):
+        assert alone(compare_medians(steps, printed, 100, RESOLUTION)) is Verdict.DIFFERS
+    assert alone(compare_medians(steps, float(np.median(steps)), 100, RESOLUTION)) is Verdict.AGREES
+
+
+def test_median_interval_is_student_t_errors_wide_and_counts_both_sides() -> None:
+    # Equal samples: the error is the floor, half an interval over the smaller median.
+    comparison = compare_medians([4000.0] * 20, 5000.0, 60, RESOLUTION)
+    half = 2.093024 * (500 / 4000) * math.sqrt(1 + 20 / 60)  # the 97.5 % quantile of 19 degrees of freedom
+    assert comparison.difference == pytest.approx(math.log(4 / 5))
+    assert comparison.high - comparison.difference == pytest.approx(half, rel=1e-6)
+    assert comparison.difference - comparison.low == pytest.approx(half, rel=1e-6)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 20])
+def test_median_p_value_inverts_its_interval(seeds: int) -> None:
+    steps = steps_on_the_grid(np.random.default_rng(9), seeds, 1e6, 0.3)
+    comparison = compare_medians(steps, 1e6, 100, RESOLUTION)
+    half = comparison.high - comparison.difference
+    touching = float(np.median(steps)) * math.exp(half)
+    assert compare_medians(steps, touching, 100, RESOLUTION).p_value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("lower", [1000.0, 2000.0, 9000.0])
+def test_neighbouring_grid_points_never_differ(lower: float) -> None:
+    for ours, printed in [(lower, lower + RESOLUTION), (lower + RESOLUTION, lower)]:
+        assert alone(compare_medians([ours] * 100, printed, 100, RESOLUTION)) is not Verdict.DIFFERS
+
+
+def test_wide_median_intervals_are_inconclusive() -> None:
+    steps = 1e6 * np.exp(2 * np.random.default_rng(6).standard_normal(20))
+    assert alone(compare_medians(steps, float(np.median(steps)), 100, RESOLUTION)) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("ours", "printed_solved"), [(0, 100), (1, 100), (50, 1), (50, 0)])
+def test_medians_of_fewer_than_two_solved_seeds_are_inconclusive(ours: int, printed_solved: int) -> None:
+    comparison = compare_medians([1e6] * ours, math.nan, printed_solved, RESOLUTION)
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.note == (f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}")
+    assert math.isnan(comparison.p_value)
+
+
+def test_impossible_median_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="samples must be positive and finite"):
+        compare_medians([1000.0, math.nan], 1000.0, 10, RESOLUTION)
+    with pytest.raises(ValueError, match="printed_median must be positive and finite, got nan"):
+        compare_medians([1000.0, 2000.0], math.nan, 10, RESOLUTION)
+    with pytest.raises(ValueError, match="resolution must be positive, got 0"):
+        compare_medians([1000.0, 2000.0], 1000.0, 10, 0.0)
+
+
+def with_late_seeds(rng: np.random.Generator, seeds: int, share: float) -> NDArray[np.float64]:
+    """Solved after some 18,000 steps, but a few seeds only after millions."""
+    late = rng.random(seeds) < share
+    return np.where(late, rng.uniform(1e6, 5e6, seeds), 18_000 * np.exp(0.1 * rng.standard_normal(seeds)))
+
+
+POPULATIONS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
+    "log-normal": lambda rng, seeds: 1e6 * np.exp(0.3 * rng.standard_normal(seeds)),
+    "two in a hundred late": lambda rng, seeds: with_late_seeds(rng, seeds, 0.02),
+    "seven in a hundred late": lambda rng, seeds: with_late_seeds(rng, seeds, 0.07),
+    "sparse or not": lambda rng, seeds: np.where(rng.random(seeds) < 0.4, 0.495, 1e-6),
+}
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize("seeds", [4, 25, 100])
+def test_means_differ_wrongly_in_at_most_about_5_percent_even_if_few_seeds_make_them(
+    population: str, seeds: int
+) -> None:
+    rng = np.random.default_rng(10)
+    draw = POPULATIONS[population]
+    pairs = [(draw(rng, seeds), draw(rng, 100)) for _ in range(1000)]
+    share = share_of_differs(
+        compare_means(ours, float(theirs.mean()), float(theirs.std(ddof=1)), 100) for ours, theirs in pairs
+    )
+    # Whether a sample holds a late seed is a coin of its own, which costs up to 3 points where there are few of them.
+    assert 0.005 < share < 0.08 + 3.3 * math.sqrt(0.05 * 0.95 / 1000)
+
+
+def test_means_half_as_large_or_twice_as_large_differ() -> None:
+    steps = 1e6 * np.exp(0.3 * np.random.default_rng(11).standard_normal(100))
+    mean, deviation = float(steps.mean()), float(steps.std(ddof=1))
+    for factor in (0.5, 2.0):
+        assert alone(compare_means(steps, factor * mean, deviation, 100)) is Verdict.DIFFERS
+    assert alone(compare_means(steps, mean, deviation, 100)) is Verdict.AGREES
+
+
+def test_means_are_compared_by_the_pooled_t_test() -> None:
+    comparison = compare_means([2.0, 4.0, 6.0], 5.0, 3.0, 12)
+    error = math.sqrt((8 + 11 * 9) / 13 * (1 / 3 + 1 / 12))
+    half = 2.160369 * error  # the 97.5 % quantile of 13 degrees of freedom
+    assert (comparison.difference, comparison.low, comparison.high) == pytest.approx((-1, -1 - half, -1 + half))
+    touching = compare_means([2.0, 4.0, 6.0], 4.0 + half, 3.0, 12)
+    assert touching.p_value == pytest.approx(0.05, abs=1e-6)
+
+
+def test_wide_intervals_of_means_are_inconclusive() -> None:
+    assert alone(compare_means([1e3, 1e3, 2e6], 5e5, 1e6, 3)) is Verdict.INCONCLUSIVE
+
+
+def test_means_of_fewer_than_two_seeds_of_ours_are_inconclusive() -> None:
+    comparison = compare_means([1e6], 1e6, 1e5, 100)
+    assert (comparison.verdict, comparison.note) == (Verdict.INCONCLUSIVE, "a mean needs 2 solved seeds, ours has 1")
+    assert math.isnan(comparison.p_value)
+
+
+def test_means_without_any_spread_agree_only_if_equal() -> None:
+    assert alone(compare_means([5.0, 5.0], 5.0, 0.0, 9)) is Verdict.AGREES
+    assert alone(compare_means([5.0, 5.0], 6.0, 0.0, 9)) is Verdict.DIFFERS
+
+
+def test_impossible_arguments_of_means_are_refused() -> None:
+    with pytest.raises(ValueError, match="samples must be finite and not negative"):
+        compare_means([1.0, math.nan], 1.0, 1.0, 10)
+    for theirs in [(0.0, 1.0, 10), (1.0, math.nan, 10), (1.0, 1.0, 1)]:
+        with pytest.raises(ValueError, match="theirs must have a mean, a spread and 2 seeds"):
+            compare_means([1.0, 2.0], *theirs)
+
+
+@pytest.mark.parametrize(
+    ("samples", "printed", "verdict"),
+    [
+        ([20.0, 21.0, 22.0], "21.4", Verdict.AGREES),
+        ([21.45, 21.5, 22.0], "21.4", Verdict.AGREES),
+        ([21.46, 21.5, 22.0], "21.4", Verdict.DIFFERS),
+        ([20.0, 21.0, 21.34], "21.4", Verdict.DIFFERS),
+        ([0.0, 0.0, 0.04], "0.0", Verdict.AGREES),
+        ([1e-9, 1e-8, 1e-7], "0.0", Verdict.AGREES),
+        ([0.06, 0.07, 0.08], "0.0", Verdict.DIFFERS),
+        ([1.0, 2.0, 3.0], "21", Verdict.DIFFERS),
+        ([21.5, 30.0, 40.0], " 21 ", Verdict.AGREES),
+        ([998.0, 1000.0, 1001.0], ">999", Verdict.AGREES),
+        ([10.0, 999.0, 1e9], ">999", Verdict.DIFFERS),
+        ([1.0, math.inf, math.nan], ">999", Verdict.AGREES),
+        ([math.inf, math.inf], ">999", Verdict.AGREES),
+        ([math.nan, math.nan, math.inf], "21.4", Verdict.DIFFERS),
+        ([1.0, 2.0, math.nan], "21.4", Verdict.AGREES),
+        ([30.0, 31.0, -math.inf], "21.4", Verdict.DIFFERS),
+    ],
+)
+def test_single_printed_numbers_get_their_verdict(samples: list[float], printed: str, verdict: Verdict) -> None:
+    comparison = compare_single(samples, printed)
+    assert comparison.verdict is verdict
+    assert "reconstructed protocol" in comparison.note
+    assert math.isnan(comparison.p_value)
+    if ">" not in printed:
+        assert (comparison.low <= 0 <= comparison.high) == (verdict is Verdict.AGREES)
+    assert alone(comparison) is verdict
+
+
+def test_single_comparison_leaves_out_the_outer_five_percent_of_seeds() -> None:
+    samples = np.concatenate([[0.0, 0.0], np.linspace(50, 60, 96), [100.0, 100.0]])
+    assert compare_single(samples, "0.0").verdict is Verdict.DIFFERS
+    assert compare_single(samples, "100.0").verdict is Verdict.DIFFERS
+    assert compare_single(samples, "51.5").verdict is Verdict.AGREES
+
+
+def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
+    comparison = compare_single([1.0, 2.0, 3.0, math.nan], "2.0")
+    assert comparison.note == "reconstructed protocol; seeds without a finite error, the worst: 1; wide range"
+    assert comparison.high == math.inf
+    assert comparison.difference == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("samples", "printed", "wide"),
+    [
+        ([2.0, 5.0, 20.0], "5.0", False),
+        ([2.0, 5.0, 20.1], "5.0", True),
+        ([2.0, 5.0, 20.1], "50.0", True),
+        ([2.0, 5.0, math.inf], "5.0", True),
+        ([math.inf, math.inf], ">999", True),
+        ([100.0, 1000.0, 1001.0], ">999", True),
+        ([998.0, 1000.0, 1001.0], ">999", False),
+        ([0.0, 1e-9, 0.5], "0.0", False),
+        ([0.0, 1e-9, 0.51], "0.0", True),
+        ([0.0, 0.0, 0.0], "0", False),
+    ],
+)
+def test_a_range_of_more_than_a_factor_10_is_noted(samples: list[float], printed: str, wide: bool) -> None:
+    assert compare_single(samples, printed).note.endswith("; wide range") == wide
+
+
+def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
+    for samples in ([], [21.4]):
+        comparison = compare_single(samples, "21.4")
+        assert comparison.verdict is Verdict.INCONCLUSIVE
+        assert "reconstructed protocol" in comparison.note
+
+
+@pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<1"])
+def test_printed_text_that_is_no_number_is_refused(printed: str) -> None:
+    with pytest.raises(ValueError, match="printed must be a number such as"):
+        compare_single([1.0, 2.0], printed)
+
+
+def test_not_comparable_keeps_its_reason_and_asks_for_one() -> None:
+    comparison = not_comparable("declared beforehand: other step count")
+    assert comparison.verdict == "not comparable"
+    assert comparison.note == "declared beforehand: other step count"
+    assert settle([comparison]) == [comparison]
+    with pytest.raises(ValueError, match="reason must not be empty"):
+        not_comparable(" ")
+
+
+def test_verdicts_are_written_as_their_words() -> None:
+    assert [f"{verdict}" for verdict in Verdict] == ["agrees", "differs", "inconclusive", "not comparable"]
+    assert replace(not_comparable("x"), verdict=Verdict.AGREES).verdict == "agrees"

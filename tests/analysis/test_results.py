@@ -1,0 +1,255 @@
+"""Results: rebuilt to the byte from their own files, never shrunk, the committed ones never overwritten by less."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.analysis import results as writer
+from nalu_bench.analysis.measure.measured import by_cell
+from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.reports.kind import Row, compared
+from nalu_bench.analysis.reports.success import Success
+from nalu_bench.analysis.stats.compare import compare_rates, compare_single
+from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+from nalu_bench.store.reader import Store
+
+COMMITTED = [name for name in experiment.names() if (paths.CHECKOUT / "results" / name / "manifest.json").exists()]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_committed_results_are_rebuilt_to_the_byte_without_a_store(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    original = paths.CHECKOUT / "results" / name
+    copy = tmp_path / "results" / name
+    shutil.copytree(original, copy)
+    for path in copy.iterdir():
+        if path.name not in ("manifest.json", "runs.csv", "curves.parquet", "predictions.parquet"):
+            path.unlink()
+    assert main(["report", name]) == 0
+    assert files(copy) == files(original)
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = experiment.load(name)
+    budget = writer.default_budget(chosen, paths.CHECKOUT / "results")
+    plan = compose.plan_experiment(chosen, [f"budget={budget}"])
+    store = Store(tmp_path, paths.CHECKOUT / "results")
+    reported = pd.read_csv(paths.CHECKOUT / "results" / name / "runs.csv").groupby("cell")["seed"]
+    wanted = {want.cell.digest: want for want in plan.cells}
+    for digest, seeds in reported:
+        assert set(seeds) <= store.finished_seeds(wanted[str(digest)].cell) & set(wanted[str(digest)].seeds)
+
+
+@pytest.fixture
+def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
+    """A small experiment that has been run at a budget of its own."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
+    budgets = {"smoke": budget | {"seeds": 1}, "short": budget | {"seeds": 2}, "paper": budget}
+    small = replace(experiment.load("madsen2020/table1"), budgets=budgets)
+    monkeypatch.setattr(experiment, "load", lambda name: small)
+    assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    plan = compose.plan_experiment(small, ["budget=paper"])
+    return writer.Scope(small, plan.budget, plan.custom, plan.cells)
+
+
+def test_reporting_twice_changes_nothing(scope: writer.Scope, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    first = files(writer.write(scope, store, results))
+    assert files(writer.write(scope, store, results)) == first
+
+
+def test_a_smaller_budget_and_changed_values_go_to_local(scope: writer.Scope, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    shared = results / "madsen2020" / "table1"
+    assert writer.write(scope, Store(tmp_path / "runs"), results) == shared
+    local = results / "local" / "madsen2020" / "table1"
+    assert writer.target(replace(scope, budget="short"), results) == local
+    assert writer.target(replace(scope, budget="smoke"), results) == local
+    assert writer.target(replace(scope, custom=True), results) == local
+
+
+def test_changed_values_are_held_against_nothing_and_named(scope: writer.Scope, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    changed = replace(scope, custom=True, changes=["task.interpolation=[1,3]"])
+    text = (writer.write(changed, Store(tmp_path / "runs"), results) / "table.md").read_text(encoding="utf-8")
+    assert f"budget={scope.budget} task.interpolation=[1,3] -->" in text
+    assert "not comparable, " in text
+    assert "changed by hand (task.interpolation=[1,3])" in text
+    assert not re.search(r"agrees|differs|inconclusive", text)
+
+
+def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    before = files(writer.write(scope, store, results))
+    fewer = replace(scope, cells=scope.cells[:1])
+    with pytest.raises(UsageError, match="reports 9 runs, and only 3"):
+        writer.write(fewer, store, results)
+    assert files(results / "madsen2020" / "table1") == before
+
+
+def test_local_results_follow_the_budget_that_was_asked_for(scope: writer.Scope, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    writer.write(replace(scope, custom=True), store, results)
+    folder = writer.write(replace(scope, custom=True, cells=scope.cells[:1]), store, results)
+    assert len(pd.read_csv(folder / "runs.csv")) == 3
+
+
+@pytest.mark.parametrize("file", ["runs.csv", "curves.parquet", "manifest.json"])
+def test_damaged_results_are_refused_and_kept(scope: writer.Scope, tmp_path: Path, file: str) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    path = writer.write(scope, store, results) / file
+    path.write_bytes(path.read_bytes()[:900])
+    before = files(path.parent)
+    with pytest.raises(UsageError, match="is damaged"):
+        writer.write(scope, store, results)
+    assert files(path.parent) == before
+
+
+def test_new_seeds_join_the_committed_ones(scope: writer.Scope, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    first = replace(scope, cells=[replace(want, seeds=(0, 1)) for want in scope.cells])
+    writer.write(first, Store(tmp_path / "runs"), results)
+    for path in tmp_path.glob("runs/*/*/*/parts/*"):
+        shutil.rmtree(path)
+    arguments = ["experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]
+    assert main(["run", *arguments]) == 0
+    parts = sorted(path.name for path in tmp_path.glob("runs/*/*/*/parts/*"))
+    assert parts == ["2", "2", "2"]
+    folder = writer.write(scope, Store(tmp_path / "runs"), results)
+    runs = pd.read_csv(folder / "runs.csv")
+    for _, group in runs.groupby("model"):
+        assert group["seed"].tolist() == [0, 1, 2]
+    curves = pd.read_parquet(folder / "curves.parquet")
+    assert len(curves) == 9 * 3
+
+
+def test_no_runs_at_all_says_how_to_make_them(scope: writer.Scope, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="first: nalu-bench run experiment=madsen2020/table1 budget=paper"):
+        writer.write(scope, Store(tmp_path / "elsewhere"), tmp_path / "results")
+
+
+def test_failed_runs_are_in_the_denominator(scope: writer.Scope, tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    cell = scope.cells[0].cell
+    shutil.rmtree(tmp_path / "runs" / cell.folder / "parts")
+    failures = tmp_path / "runs" / cell.folder / "failures"
+    failures.mkdir()
+    (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
+    folder = writer.write(scope, store, tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    rate = table[(table["model"] == cell.model.name) & (table["metric"] == "success_rate")].iloc[0]
+    assert rate["n_seeds"] == 3
+    assert rate["ours"] == 0
+    assert "Boom: no" in (folder / "runs.csv").read_text()
+
+
+def test_an_unfinished_cell_says_how_many_seeds_it_has(scope: writer.Scope, tmp_path: Path) -> None:
+    more = replace(scope, cells=[replace(want, seeds=(*want.seeds, 3, 4)) for want in scope.cells])
+    folder = writer.write(more, Store(tmp_path / "runs"), tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table["n_seeds"]) == {3}
+    assert table["note"].str.contains("3 of 5 seeds").all()
+
+
+def test_a_custom_report_takes_in_what_committed_results_hold(scope: writer.Scope, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    writer.write(scope, Store(tmp_path / "runs"), results)
+    one = replace(scope, custom=True, cells=scope.cells[:1])
+    folder = writer.write(one, Store(tmp_path / "elsewhere"), results)
+    assert folder == results / "local" / "madsen2020" / "table1"
+    assert pd.read_csv(folder / "runs.csv")["seed"].tolist() == [0, 1, 2]
+    parts = json.loads((folder / "manifest.json").read_text())["parts"]
+    assert {name.split("/")[0] for name in parts} == {scope.cells[0].cell.digest}
+
+
+def test_another_criterion_needs_the_whole_curves(
+    scope: writer.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    folder = writer.write(scope, Store(tmp_path / "runs"), results)
+    monkeypatch.setattr(type(scope.cells[0].cell.task), "threshold", lambda *_, **__: 1e9)
+    with pytest.raises(UsageError, match="its whole curves are not in the store"):
+        writer.write(scope, Store(tmp_path / "elsewhere"), results)
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 0
+    writer.write(scope, Store(tmp_path / "runs"), results)
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 9
+
+
+def test_a_report_of_failures_alone_is_a_table_of_zeros(scope: writer.Scope, tmp_path: Path) -> None:
+    for want in scope.cells:
+        shutil.rmtree(tmp_path / "runs" / want.cell.folder / "parts")
+        failures = tmp_path / "runs" / want.cell.folder / "failures"
+        failures.mkdir()
+        (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
+    folder = writer.write(scope, Store(tmp_path / "runs"), tmp_path / "results")
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table[table["metric"] == "success_rate"]["ours"]) == {0}
+
+
+def test_runs_of_two_cells_of_the_same_name_are_never_mixed() -> None:
+    runs = frame(task="a", setting="", operation="add", model="nau", cell=["one", "two"])
+    with pytest.raises(UsageError, match="two cells are both called a add nau"):
+        list(by_cell(runs))
+
+
+def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
+    scope: writer.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(scope.cells[0].cell.task), "inputs", "image")
+    monkeypatch.setattr(type(scope.cells[0].cell.model), "accepts", frozenset({"vector"}))
+    runs = writer.collect(Success(scope.experiment), {}, scope.cells, Store(tmp_path), []).runs
+    assert set(runs["status"]) == {"skipped"}
+    assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
+
+
+def frame(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below() -> None:
+    runs = frame(seed=[0, 1, 2], extrapolation_mse=[0.5, 2.0, np.nan])
+    steps = [0, 10, 20]
+    curves = frame(
+        seed=np.repeat([0, 1, 2], 3), step=steps * 3, extrapolation_mse=[3, 0.5, 0.2, 3, 0.5, 2, 3, np.nan, 3]
+    )
+    facts = solved_facts(runs, curves, threshold=1.0, judge="extrapolation_mse")
+    assert facts["solved"].tolist() == [True, False, False]
+    assert facts["solved_at"].isna().tolist() == [False, True, True]
+    assert facts["solved_at"].iloc[0] == 10
+
+
+def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> None:
+    keys = {"task": "a", "setting": "", "operation": "add", "split": "extrapolation", "model": "nau"}
+    published = pd.DataFrame(
+        [
+            {**keys, "metric": metric, "printed": text, "printed_low": "", "printed_high": ""}
+            for metric, text in {"success_rate": "0.45", "score": "0.0", "lonely": "3"}.items()
+        ]
+    )
+    rows = [
+        Row({**keys, "metric": "success_rate"}, 0.6, 0.5, 0.7, 100, 10, lambda _: compare_rates(60, 100, 45, 100)),
+        Row({**keys, "metric": "score"}, 5.0, 4.0, 6.0, 3, 10, lambda p: compare_single([4, 5, 6], p["printed"])),
+    ]
+    table = compared(rows, published).set_index("metric")
+    assert table["verdict"].to_dict() == {
+        "success_rate": "differs", "score": "differs", "lonely": "not comparable",
+    }  # fmt: skip
+    assert table.loc["lonely", "note"] == "no runs of ours"

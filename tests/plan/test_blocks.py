@@ -1,0 +1,42 @@
+"""How seeds are grouped and named."""
+
+import pytest
+
+from nalu_bench.plan.blocks import WIDTH, Block, blocks, parse_ranges, ranges_text
+
+CASES = [
+    ([0], "0"),
+    ([7], "7"),
+    ([0, 1], "0-1"),
+    ([0, 2], "0+2"),
+    ([0, 1, 2, 5, 7, 8], "0-2+5+7-8"),
+    (list(range(25)), "0-24"),
+    ([10_000, 10_001, 10_010], "10000-10001+10010"),
+]
+
+
+@pytest.mark.parametrize(("seeds", "text"), CASES)
+def test_ranges_are_written_and_read_back(seeds: list[int], text: str) -> None:
+    assert ranges_text(seeds) == ranges_text(reversed(seeds)) == text
+    assert parse_ranges(text) == seeds
+
+
+def test_every_set_of_small_seeds_survives_the_round_trip() -> None:
+    for bits in range(1, 1 << 9):
+        seeds = [seed for seed in range(9) if bits >> seed & 1]
+        assert parse_ranges(ranges_text(seeds)) == seeds
+
+
+def test_a_seed_always_sits_in_the_same_lane_of_the_same_block() -> None:
+    for wanted in ([30], [26, 30], range(100)):
+        (block,) = (block for block in blocks(wanted) if 30 in block.wanted)
+        assert block.number == 30 // WIDTH
+        assert block.lanes[block.wanted.index(30)] == 30 % WIDTH
+        assert block.seeds == list(range(block.number * WIDTH, (block.number + 1) * WIDTH))
+        assert [block.seeds[lane] for lane in block.lanes] == list(block.wanted)
+
+
+def test_blocks_hold_every_seed_once_in_order() -> None:
+    assert blocks([3, 1, 3, 2 * WIDTH]) == [Block(0, (1, 3)), Block(2, (2 * WIDTH,))]
+    assert blocks([]) == []
+    assert [block.name for block in blocks(range(WIDTH + 2))] == ["0-24", "25-26"]

@@ -1,0 +1,219 @@
+"""Composition of configurations, and the errors a user meets."""
+
+import pytest
+import yaml
+
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["task=arithmetik"], "did you mean 'arithmetic'"),
+        (["model=nmuu"], "did you mean 'nmu'"),
+        (["recipe=madsen"], "did you mean 'madsen2020'"),
+        (["budget=papr"], "did you mean 'paper'"),
+        (["device=gpu"], "Known: cpu, cuda"),
+        (["task.operation=mull"], "did you mean 'mul'"),
+        (["recipe.optimizer=adma"], "did you mean 'adam'"),
+        (["+typo=1"], "unknown key 'typo'"),
+        (["++typo=1"], "unknown key 'typo'"),
+        (["model.hiden_size=3"], "did you mean 'model.hidden_size'"),
+        (["+model.hiden_size=3"], "did you mean 'model.hidden_size'"),
+        (["seeds=0"], "seeds must be at least 1, got 0"),
+        (["seeds=-1"], "seeds must be at least 1, got -1"),
+        (["seeds=abc"], "seeds: Value 'abc'"),
+        (["first_seed=-1"], "first_seed must be at least 0, got -1"),
+        (["device.workers=0"], "device.workers must be at least 1, got 0"),
+        (["task.subset_ratio=0.9"], "need 135 inputs, got task.features=100"),
+        (["task.subset_ratio=0.001"], "a subset must hold at least 1 input"),
+        (["task.overlap_ratio=1.5"], "task.overlap_ratio must lie between 0 and 1, got 1.5"),
+        (["task.interpolation=[2,1]"], "task.interpolation must have low < high in every interval, got [2,1]"),
+        (["task.extrapolation=[2,2]"], "task.extrapolation must have low < high in every interval, got [2,2]"),
+        (["task.interpolation=3"], "must be [low,high]"),
+        (["recipe.steps=1500"], "steps must be a multiple of log_every (1000), got 1500"),
+        (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
+        (["task.operation=mul,add"], "add -m to sweep"),
+        (["model.layers=[]"], "model.layers must name 2 units, got 0"),
+        (["steps=100"], "did you mean 'recipe.steps'"),
+        (["recipe.learning_rate=inf"], "recipe.learning_rate must be above 0 and finite, got inf"),
+        (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),
+        (["budget.steps=-5"], "steps must be at least 0, got -5"),
+        (["model.penalties.sparsity.weight=nan"], "model.penalties.sparsity.weight must be at least 0 and finite"),
+        (["model.penalties.sparsity.start=3000000"], "must have 0 <= start < end"),
+        (["task.name=../../evil"], "task.name names a configuration and cannot be set"),
+        (["device.name=gpu"], "device.name names a configuration and cannot be set"),
+        (["device.workers=${x}"], "x"),
+        (["device.workers=abc"], "device.workers: Value 'abc'"),
+        (["seeds="], "seeds"),
+        (["model="], "unknown model"),
+        (["task.operation=[mul]"], "task.operation"),
+        (["task.interpolation=[a,b]"], "must be [low,high]"),
+        (["nonsense"], "must look like key=value, got 'nonsense'"),
+        (["task.operation=["], "cannot read 'task.operation=["),
+    ],
+)
+def test_a_wrong_request_says_what_must_hold_and_what_was_given(arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        compose.plan_cells(arguments, multirun=False)
+    assert message in str(caught.value)
+
+
+def test_a_sweep_has_a_cell_for_every_combination() -> None:
+    plan = compose.plan_cells(["task.operation=mul,add", "model=nmu,nac,nalu", "seeds=3"], multirun=True)
+    found = [(want.cell.task.setting()["operation"], want.cell.model.name, len(want.seeds)) for want in plan.cells]
+    assert found == [(op, model, 3) for op in ("mul", "add") for model in ("nmu", "nac", "nalu")]
+
+
+def test_two_intervals_can_be_given_on_the_command_line() -> None:
+    plan = compose.plan_cells(["task.extrapolation=[[-6,-2],[2,6]]"], multirun=False)
+    assert plan.cells[0].cell.task.intervals("extrapolation").tolist() == [[-6, -2], [2, 6]]
+
+
+def test_budget_seeds_and_machine_are_no_part_of_the_identity() -> None:
+    first = compose.plan_cells(["budget=short", "seeds=3", "device.workers=1", "compile=false"], multirun=False)
+    second = compose.plan_cells(
+        ["budget=paper", "budget.steps=50_000", "budget.ramp_scale=0.01", "first_seed=7"], multirun=False
+    )
+    assert first.cells[0].cell.digest == second.cells[0].cell.digest
+
+
+def test_every_changed_value_changes_the_address() -> None:
+    changes = [
+        "task.operation=add",
+        "model=nalu",
+        "recipe.learning_rate=0.01",
+        "model.hidden_size=3",
+        "recipe.steps=1000",
+    ]
+    digests = [
+        compose.plan_cells([*change], multirun=False).cells[0].cell.digest for change in ([], *[[c] for c in changes])
+    ]
+    assert len(set(digests)) == len(digests)
+
+
+def test_an_experiment_takes_further_overrides_and_is_then_custom() -> None:
+    table1 = experiment.load("madsen2020/table1")
+    plain = compose.plan_experiment(table1, ["budget=smoke", "device.workers=1"])
+    custom = compose.plan_experiment(table1, ["budget=smoke", "recipe.learning_rate=0.01", "seeds=1"])
+    assert not plain.custom
+    assert custom.custom
+    assert {len(want.seeds) for want in custom.cells} == {1}
+    assert {want.cell.recipe.learning_rate for want in custom.cells} == {0.01}
+
+
+def test_a_wrong_experiment_name_lists_the_right_ones() -> None:
+    with pytest.raises(UsageError, match=r"did you mean 'madsen2020/table1'\? Known: .*trask2018/table1"):
+        experiment.load("madsen2020/tabel1")
+
+
+def test_a_budget_the_experiment_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown budget of madsen2020/table1 'long'"):
+        compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=long"])
+
+
+def test_a_users_folder_adds_names_and_cannot_shadow(tmp_path, monkeypatch) -> None:  # noqa: ANN001
+    (tmp_path / "model").mkdir()
+    text = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
+    text += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
+    for name in ("mine", "nmu"):
+        (tmp_path / "model" / f"{name}.yaml").write_text(text.format(name))
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    compose._composed.cache_clear()
+    sizes = [compose.plan_cells([f"model={n}"], False).cells[0].cell.model.hidden_size for n in ("mine", "nmu")]
+    compose._composed.cache_clear()
+    assert sizes == [5, 2]
+
+
+def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_fixed() -> None:
+    table1 = experiment.load("trask2018/table1")
+    plan = compose.plan_experiment(table1, ["budget=smoke", "model=nac", "recipe.steps=10", "seeds=3"])
+    cells = [want for want in plan.cells if want.role == "cell"]
+    baseline = [want for want in plan.cells if want.role == "baseline"]
+    assert {(want.cell.model.name, want.cell.recipe.steps, len(want.seeds)) for want in cells} == {("nac", 10, 3)}
+    assert {(w.cell.model.name, w.cell.recipe.steps, len(w.seeds)) for w in baseline} == {
+        ("relu6", 0, 100),
+        ("lstm", 0, 25),
+    }
+    with pytest.raises(UsageError, match="unknown model of trask2018/table1 'nmu'"):
+        compose.plan_experiment(table1, ["budget=smoke", "model=nmu"])
+
+
+def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
+    plan = compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "model=nmu,nalu"])
+    assert {want.cell.model.name for want in plan.cells} == {"nmu", "nalu"}
+    assert plan.custom
+
+
+def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
+    plan = compose.plan_cells(["seeds=2,5"], multirun=True)
+    assert [want.seeds for want in plan.cells] == [(0, 1, 2, 3, 4)]
+
+
+def test_the_machine_is_not_swept_over() -> None:
+    with pytest.raises(UsageError, match="device takes one value for all cells"):
+        compose.plan_cells(["device=cpu,cuda"], multirun=True)
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
+def test_a_users_broken_file_is_a_plain_error(text: str, tmp_path, monkeypatch) -> None:  # noqa: ANN001
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text(text)
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    compose._composed.cache_clear()
+    with pytest.raises(UsageError):
+        compose.plan_cells(["model=mine"], multirun=False)
+    compose._composed.cache_clear()
+
+
+def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:
+    chosen = ["budget=smoke", "model=nau", "task.operation=mul"]
+    with pytest.raises(UsageError, match=r"no cell of madsen2020/table2 has model=nau and task\.operation=mul"):
+        compose.plan_experiment(experiment.load("madsen2020/table2"), chosen)
+
+
+def test_a_group_has_its_share_of_the_budgets_steps() -> None:
+    tables = experiment.load("iit_report/tables")
+    lengths = {
+        (want.cell.model.name, want.cell.recipe.steps)
+        for want in compose.plan_experiment(tables, ["budget=paper", "task.operation=add,square"]).cells
+    }
+    only = compose.plan_experiment(tables, ["budget=paper", "model=iit_nac"]).cells
+    assert {want.cell.model.name for want in only} == {"iit_nac"}
+    assert {("iit_nac", 62_500), ("iit_nalu", 156_250), ("iit_nalu_two", 156_250)} <= lengths
+    changed = compose.plan_experiment(tables, ["budget=paper", "budget.steps=6250"]).cells
+    assert {(want.cell.model.name == "iit_nac", want.cell.recipe.steps) for want in changed} == {
+        (True, 2500), (False, 6250),
+    }  # fmt: skip
+    given = compose.plan_experiment(tables, ["budget=paper", "recipe.steps=625"]).cells
+    assert {want.cell.recipe.steps for want in given} == {625}
+    with pytest.raises(UsageError, match="steps must be a multiple of log_every"):
+        compose.plan_experiment(tables, ["budget=paper", "budget.log_every=1000"])
+
+
+def test_changed_values_of_an_experiment_are_told_and_a_choice_or_other_seeds_are_not() -> None:
+    table3 = experiment.load("trask2018/table3")
+    given = ["budget=smoke", "seeds=1", "model=text_lstm", "device.workers=1"]
+    assert compose.plan_experiment(table3, given).changes == ()
+    changed = compose.plan_experiment(table3, [*given, "task.language=de", "budget.steps=10"])
+    assert changed.changes == ("task.language=de", "budget.steps=10")
+
+
+@pytest.mark.parametrize("share", ["x", "null", "0", "-1", ".nan", "true"])
+def test_a_share_that_is_none_is_refused(share: str) -> None:
+    with pytest.raises(UsageError, match="share of a cell group must be a number above 0"):
+        experiment.CellGroup([], share=yaml.safe_load(share))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("cells: [", "cannot read experiments/mine/table.yaml"), ("{step: 20}", "must have log_every, ramp_scale, seeds")],
+)
+def test_a_broken_experiment_is_a_plain_error(text: str, words: str, tmp_path, monkeypatch) -> None:  # noqa: ANN001
+    (tmp_path / "experiments" / "mine").mkdir(parents=True)
+    whole = text if text.startswith("cells") else f"budgets: {{smoke: {text}}}\ncells: []\n"
+    (tmp_path / "experiments" / "mine" / "table.yaml").write_text(whole)
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    with pytest.raises(UsageError, match=words):
+        experiment.load("mine/table")

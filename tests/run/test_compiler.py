@@ -1,0 +1,57 @@
+"""Which compiler is looked for, and what is said where it does not work."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nalu_bench.run import compiler
+
+CELL = ["run", "task=ten_parameter", "model=nmu", "device.workers=1", "seeds=1", "budget=smoke"]
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    compiler.works.cache_clear()
+    yield
+    compiler.works.cache_clear()
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A compiler that is there and fails."""
+    path = tmp_path / "broken++"
+    path.write_text("#!/bin/sh\nexit 1\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("CXX", str(path))
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    return path
+
+
+def test_a_compiler_that_is_missing_or_broken_does_not_work(broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not compiler.works()
+    compiler.works.cache_clear()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert not compiler.works()
+
+
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: torch reads CXX when it is imported."""
+    return subprocess.run([sys.executable, "-m", "nalu_bench", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_without_a_compiler_training_is_eager_and_says_so_once(broken: Path) -> None:
+    finished = run([*CELL, "compile=null"])
+    assert finished.returncode == 0
+    assert finished.stderr.count(f"no working C++ compiler ({broken}): training eagerly") == 1
+    (manifest,) = broken.parent.glob("runs/*/*/*/parts/*/manifest.json")
+    assert json.loads(manifest.read_text())["mode"] == "eager"
+
+
+def test_compilation_that_is_asked_for_needs_a_compiler(broken: Path) -> None:
+    finished = run([*CELL, "compile=true"])
+    assert finished.returncode == 2
+    assert f"compile=true needs a C++ compiler, and {broken} does not work" in finished.stderr

@@ -1,0 +1,49 @@
+"""Which blocks are trained when, and beside which."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nalu_bench.plan.blocks import WIDTH
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.machine import Machine
+from nalu_bench.run import runner
+from nalu_bench.run.runner import Job
+from nalu_bench.store.reader import Store
+from nalu_bench.tasks.task import Task
+
+MakeCell = Callable[..., Cell]
+MakeTask = Callable[..., Task]
+MACHINE = Machine("cpu", False, 2)
+
+
+@pytest.fixture
+def todo(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> list[Job]:
+    """Five cells of one draw and one of other inputs, two blocks each."""
+    cells = [make_cell("nau nmu", make_task(operation, features=8)) for operation in ("mul", "add", "sub")]
+    cells += [make_cell("nau nau", make_task(features=8)), make_cell("nalu nalu", make_task(features=8))]
+    cells += [make_cell("nau nmu", make_task())]
+    wanted = [Wanted(cell, tuple(range(2 * WIDTH))) for cell in cells]
+    return runner.jobs(wanted, Store(tmp_path / "runs"), MACHINE)
+
+
+def test_every_cell_gets_its_first_seeds_before_any_gets_more(todo: list[Job]) -> None:
+    assert [job.block.number for job in todo] == [0] * 6 + [1] * 6
+    models = ["nau_nmu"] * 3 + ["nau_nau", "nalu_nalu", "nau_nmu"]
+    assert [job.cell.model.name for job in todo] == models * 2
+
+
+def test_jobs_of_one_draw_and_one_block_are_trained_side_by_side(todo: list[Job]) -> None:
+    parts = runner.groups(todo, workers=2)
+    assert [len(group) for group in parts] == [3, 2, 1, 3, 2, 1]
+    assert [job for group in parts for job in group] == todo
+    for group in parts:
+        assert len({(job.block.number, job.cell.task.input_size) for job in group}) == 1
+
+
+def test_every_worker_gets_a_group_where_there_are_few_jobs(todo: list[Job]) -> None:
+    assert [len(group) for group in runner.groups(todo[:3], workers=2)] == [2, 1]
+    assert [len(group) for group in runner.groups(todo[:3], workers=3)] == [1, 1, 1]
+    assert [len(group) for group in runner.groups(todo[:3], workers=1)] == [3]
+    assert runner.groups([], workers=2) == []

@@ -1,0 +1,77 @@
+"""Names are found in source text, wherever the decorator stands, and a name that is taken twice is refused."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nalu_bench import registry
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import Registry
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder `things` of a package of our own, in which a registry looks."""
+    monkeypatch.setattr(registry, "__file__", str(tmp_path / "registry.py"))
+    (tmp_path / "things" / "deeper").mkdir(parents=True)
+    return tmp_path / "things"
+
+
+def things() -> Registry:
+    return Registry("thing", "nalu_bench.things")
+
+
+def test_classes_and_functions_are_found_also_one_folder_deeper(folder: Path) -> None:
+    (folder / "one.py").write_text('@register("first", version=2)\nclass First: ...\n')
+    (folder / "deeper" / "two.py").write_text('@registry.register(name="second", version=3)\ndef second(): ...\n')
+    assert {name: (entry.place, entry.version) for name, entry in things().entries.items()} == {
+        "first": ("nalu_bench.things.one:First", 2),
+        "second": ("nalu_bench.things.deeper.two:second", 3),
+    }
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    ["register", "register()", 'register("a")', "register(NAME, version=1)", 'register("a", version=new())'],
+)
+def test_a_decorator_that_cannot_be_read_is_refused_with_its_place(folder: Path, decorator: str) -> None:
+    (folder / "one.py").write_text(f"@{decorator}\nclass First: ...\n")
+    with pytest.raises(UsageError, match=r"nalu_bench.things.one:First must be registered by @register"):
+        _ = things().entries
+
+
+def test_two_of_one_name_are_refused_with_both_places(folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / f"{name}.py").write_text('@register("same", version=1)\nclass First: ...\n')
+    (folder / "three.py").write_text('@register("other", version=1)\nclass Other: ...\n')
+    found = things()
+    assert found.version("other") == 1
+    with pytest.raises(UsageError, match=r"same is taken by nalu_bench\.things\.one:First and \S+two:First"):
+        found.version("same")
+
+
+@pytest.mark.parametrize(
+    "kind", [registry.units, registry.models, registry.tasks, registry.losses, registry.measures, registry.reports]
+)
+def test_everything_shipped_loads_under_its_name_and_version(kind: Registry) -> None:
+    assert kind.entries
+    for name, entry in kind.entries.items():
+        found = entry.load()
+        assert (found.registered_name, found.version) == (name, entry.version)
+
+
+def test_the_earlier_group_of_reports_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_reports.py").write_text(
+        "from nalu_bench.analysis.reports.kind import Kind\n"
+        "from nalu_bench.registry import register\n\n"
+        "@register('own', version=1)\nclass Own(Kind): ...\n"
+    )
+    installed = tmp_path / "own_reports-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: own-reports\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[nalu_bench.analysis.summaries]\nown = own_reports:Own\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_reports", raising=False)
+    found = Registry("kind of report", "nalu_bench.analysis.reports", ("nalu_bench.analysis.summaries",))
+    assert found.load("own").__name__ == "Own"

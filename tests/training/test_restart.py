@@ -1,0 +1,142 @@
+"""Seeds that are stuck start anew."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.blocks import WIDTH, Block
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.result import BlockResult
+from nalu_bench.training import loop
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.loop import train_block
+from nalu_bench.training.restart import Draws
+
+MakeCell = Callable[..., Cell]
+
+ALL = Block(0, tuple(range(WIDTH)))
+STUCK = {"optimizer": "rmsprop", "learning_rate": 1e-30, "steps": 40, "log_every": 5, "reinitialize_after": 3}
+"""Training that changes nothing, so that every evaluation after the first is no better."""
+
+RULE = {
+    "reinitialize_after": 2, "reinitialize_counting": "in_a_row", "reinitialize_above": 0.0, "reinitialize_times": 9,
+}  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def train(cell: Cell, path: Path, block: Block = ALL, report: Callable[[int, int], None] | None = None) -> BlockResult:
+    return train_block(cell, block, Mode("cpu", compiled=False), path / "block.pt", report or (lambda *_: None))
+
+
+def counts(result: BlockResult) -> list[list[float]]:
+    """The distinct counts of the seeds at every evaluation."""
+    return [sorted(set(row.tolist())) for row in result.columns["reinitialized"]]
+
+
+def test_a_seed_is_given_up_after_so_many_evaluations_in_a_row_without_improvement() -> None:
+    def judge(draws: Draws, *errors: float, **values: Any) -> list[bool]:
+        found = []
+        for error in errors:
+            draws, due = draws.judged(torch.tensor([error]).double(), torch.tensor([True]), recipe(**values))
+            found.append(bool(due))
+        return found
+
+    def recipe(**values: Any) -> Any:
+        return SimpleNamespace(**RULE | values)
+
+    first = Draws.first(1, torch.device("cpu"))
+    assert judge(first, 5, 6, 7) == [False, False, True]
+    assert judge(first, 5, 6, 4, 6, 3) == [False] * 5
+    assert judge(first, 5, 6, float("nan"), 99, 99, 99) == [False, False, True, False, False, True], "anew from any"
+    assert judge(first, 5, 6, 7, 8, 8, 8, reinitialize_times=1) == [False, False, True, False, False, False]
+    assert judge(first, 5, 6, 4, 6, 3, reinitialize_counting="in_total") == [False, False, False, True, False]
+    assert judge(first, 5, 6, 7, reinitialize_above=5.1) == [False] * 3
+    assert judge(first, 5, 6, 7, reinitialize_above=5.0) == [False, False, True]
+
+
+def test_a_seed_that_diverged_stays_as_it_is() -> None:
+    recipe: Any = SimpleNamespace(**RULE | {"reinitialize_after": 1})
+    draws = Draws.first(2, torch.device("cpu"))
+    _, due = draws.judged(torch.full((2,), torch.nan), torch.tensor([True, False]), recipe)
+    assert due.tolist() == [True, False]
+
+
+def test_stuck_seeds_get_other_weights_and_the_best_of_all_draws_is_selected(
+    make_cell: MakeCell, tmp_path: Path
+) -> None:
+    result = train(make_cell("linear linear", **STUCK), tmp_path)
+    assert counts(result) == [[0], [0], [0], [0], [0], [1], [1], [1], [1]]
+    error = result.columns["validation_mse"]
+    assert (error[1:5] == error[1]).all()
+    assert (error[5:] == error[5]).all()
+    assert (error[1] != error[5]).all()
+    assert 0 < (error[5] < error[1]).sum() < WIDTH
+    assert result.selected_step.tolist() == np.where(error[5] < error[1], 25, 5).tolist()
+
+
+def test_the_optimiser_starts_afresh(make_cell: MakeCell, tmp_path: Path) -> None:
+    block = loop._Loop(
+        loop.Request(make_cell(), ALL, tmp_path / "block.pt", lambda *_: None), Mode("cpu", compiled=False)
+    )
+    worn = {name: torch.ones_like(value) for name, value in block.state.means.items()}
+    state = replace(block.state, means=worn, squares=worn)
+    due, count = torch.arange(WIDTH) == 3, torch.ones(WIDTH, dtype=torch.int64)
+    new = block.program.restarted(state, due, count, ALL.seeds)
+    for name, value in new.parameters.items():
+        changed = (value != state.parameters[name]).flatten(1).any(1)
+        assert changed.tolist() == due.tolist()
+        assert new.means[name][3].abs().sum() == new.squares[name][3].abs().sum() == 0
+        assert (new.means[name][~due] == 1).all()
+    again = block.program.restarted(new, due, count + 1, ALL.seeds)
+    assert all((again.parameters[name][3] != new.parameters[name][3]).any() for name in new.parameters)
+
+
+def test_without_it_nothing_changes_and_nothing_is_logged(make_cell: MakeCell, tmp_path: Path) -> None:
+    plain = train(make_cell(optimizer="rmsprop"), tmp_path / "plain")
+    never = train(make_cell(optimizer="rmsprop", reinitialize_after=99), tmp_path / "never")
+    assert "reinitialized" not in plain.columns
+    assert not never.columns.pop("reinitialized").any()
+    for name, column in plain.columns.items():
+        assert column.tobytes() == never.columns[name].tobytes()
+
+
+@pytest.mark.parametrize("stop", [15, 30])
+def test_a_seed_alone_starts_anew_as_among_others_and_once_whenever_interrupted(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+) -> None:
+    cell = make_cell("linear linear", **STUCK)
+    expected = train(cell, tmp_path / "all")
+    alone = train(cell, tmp_path / "alone", Block(0, (7,)))
+    assert alone.columns["validation_mse"].tobytes() == expected.columns["validation_mse"][:, [7]].tobytes()
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+
+    def report(step: int, solved: int) -> None:
+        if step == stop:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(cell, tmp_path, report=report)
+    resumed = train(cell, tmp_path)
+    for name, column in expected.columns.items():
+        assert column.tobytes() == resumed.columns[name].tobytes()
+
+
+@pytest.mark.parametrize("key", ["reinitialize_after", "reinitialize_above", "reinitialize_times"])
+def test_values_below_zero_are_refused(make_cell: MakeCell, key: str) -> None:
+    with pytest.raises(UsageError, match=f"recipe.{key} must be at least 0"):
+        make_cell(**{key: -1}).recipe.validate()
+
+
+def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
+    with pytest.raises(UsageError, match="must be 0 with recipe"):
+        make_cell(reinitialize_after=1).recipe.validate()
+    with pytest.raises(UsageError, match="unknown reinitialize_counting 'total'"):
+        make_cell(reinitialize_counting="total").recipe.validate()
