@@ -1,5 +1,6 @@
 """Writing so that no half-written file or folder ever bears a final name."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -35,3 +36,9 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Name -> SHA-256 of every file directly in a folder, in order of their names."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

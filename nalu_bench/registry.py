@@ -26,18 +26,20 @@ Registered = TypeVar("Registered", bound=Callable[..., Any])
 FORM = '@register("name", version=1), with a text and a positive integer as they stand'
 
 
-def register(name: str, *, version: int) -> Callable[[Registered], Registered]:
+def register(name: str, *, version: int, **facts: Any) -> Callable[[Registered], Registered]:
     """Name a class or a function for configurations.
 
     Args:
         name: what YAML files call it.
         version: a positive integer, raised whenever a change alters the numbers of a run: stored runs of another
             version are then no longer the same cell.
+        facts: literals that a plan needs to know without importing it, such as a recurrent cell's `states`.
     """
 
     def mark(registered: Registered) -> Registered:
         registered.registered_name = name  # type: ignore[attr-defined]
         registered.version = version  # type: ignore[attr-defined]
+        registered.facts = facts  # type: ignore[attr-defined]
         return registered
 
     return mark
@@ -51,7 +53,7 @@ class Entry:
         kind: what it is, for messages.
         name: what configurations call it.
         module, attribute: where Python finds it.
-        version: None for an entry point until it is loaded.
+        version, facts: what its decorator says; None for an entry point, which must be loaded to know.
     """
 
     kind: str
@@ -59,6 +61,7 @@ class Entry:
     module: str
     attribute: str
     version: int | None
+    facts: dict[str, Any] | None
 
     @property
     def place(self) -> str:
@@ -89,7 +92,7 @@ class Registry:
 
     Args:
         kind: one of them, for messages.
-        package: the folder, as a dotted name; also the group of entry points.
+        package: the folder, or the one file, as a dotted name; also the group of entry points.
         aliases: earlier names of that group, which are read too.
     """
 
@@ -114,9 +117,11 @@ class Registry:
         return found
 
     def _shipped(self) -> Iterator[Entry]:
-        folder = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
-        for path in sorted([*folder.glob("*.py"), *folder.glob("*/*.py")]):
-            module = ".".join([self.package, *path.relative_to(folder).with_suffix("").parts])
+        place = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
+        file = place.with_suffix(".py")
+        for path in [file] if file.exists() else sorted([*place.glob("*.py"), *place.glob("*/*.py")]):
+            inner = path.relative_to(place).with_suffix("").parts if path != file else ()
+            module = ".".join([self.package, *inner])
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef | ast.FunctionDef):
                     yield from self._registrations(node, module)
@@ -124,7 +129,7 @@ class Registry:
     def _installed(self) -> Iterator[Entry]:
         for group in self.groups:
             for point in entry_points(group=group):
-                yield Entry(self.kind, point.name, point.module, point.attr, version=None)
+                yield Entry(self.kind, point.name, point.module, point.attr, version=None, facts=None)
 
     def _registrations(self, node: ast.ClassDef | ast.FunctionDef, module: str) -> Iterator[Entry]:
         for decorator in node.decorator_list:
@@ -135,10 +140,10 @@ class Registry:
                 assert isinstance(decorator, ast.Call)
                 given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in decorator.keywords}
                 given |= dict(zip(("name",), map(ast.literal_eval, decorator.args), strict=False))
-                name, version = str(given["name"]), int(given["version"])
+                name, version = str(given.pop("name")), int(given.pop("version"))
             except (AssertionError, KeyError, ValueError, TypeError):
                 raise UsageError(f"{module}:{node.name} must be registered by {FORM}.") from None
-            yield Entry(self.kind, name, module, node.name, version)
+            yield Entry(self.kind, name, module, node.name, version, given)
 
     def entry(self, name: str) -> Entry:
         """The entry of `name`; raises UsageError with the nearest name if there is none, and for one taken twice."""
@@ -159,6 +164,11 @@ class Registry:
         declared = self.entry(name).version
         return int(self.load(name).version if declared is None else declared)
 
+    def fact(self, name: str, fact: str, default: Any) -> Any:
+        """A fact that its decorator states, or `default`."""
+        stated = self.entry(name).facts
+        return (self.load(name).facts if stated is None else stated).get(fact, default)
+
 
 units = Registry("unit", "nalu_bench.units")
 models = Registry("model", "nalu_bench.models")
@@ -166,3 +176,7 @@ tasks = Registry("task", "nalu_bench.tasks")
 losses = Registry("loss", "nalu_bench.losses")
 measures = Registry("measure", "nalu_bench.measures")
 reports = Registry("kind of report", "nalu_bench.analysis.reports", aliases=("nalu_bench.analysis.summaries",))
+optimizers = Registry("optimizer", "nalu_bench.training.optimizers")
+schedules = Registry("schedule", "nalu_bench.training.schedules")
+clippings = Registry("clipping", "nalu_bench.training.clippings")
+restarts = Registry("restart rule", "nalu_bench.training.restart")

@@ -5,12 +5,22 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
+from nalu_bench.models import parts
 from nalu_bench.units import functional
 from nalu_bench.units.unit import Initialiser, Unit
 
 
 class Network(nn.Module):
-    """Any network of units; its modules are found whatever they are called."""
+    """Any network of units and of other modules; both are found whatever they are called.
+
+    Modules that are no units, such as convolutions, have no effective weights and no penalties. Their initial weights
+    are torch's own, see `parts`; a network may say otherwise in `initialisers`.
+    """
+
+    @property
+    def noise(self) -> int:
+        """Uniform numbers that the network asks for in training, for every example."""
+        return 0
 
     def units(self) -> Iterator[tuple[str, Unit]]:
         """(path, unit) for every unit, in order."""
@@ -20,18 +30,25 @@ class Network(nn.Module):
 
     def initialisers(self) -> dict[str, Initialiser]:
         """Full parameter name -> its initialiser."""
-        return {
-            f"{path}.{name}": initialise
-            for path, unit in self.units()
-            for name, initialise in unit.initialisers().items()
-        }
+        found: dict[str, Initialiser] = {}
+        inside = tuple(f"{path}." for path, _ in self.units())
+        for path, module in self.named_modules():
+            if path.startswith(inside):
+                continue  # a unit speaks for all its parameters
+            own = module.initialisers() if isinstance(module, Unit) else parts.initialisers(module)
+            found |= {f"{path}.{name}" if path else name: initialise for name, initialise in own.items()}
+        return found
 
     def forward(self, x: Tensor) -> Tensor:
         return self.predict(x)[0]
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """The prediction and the penalties, each summed over the units."""
+        """The prediction and the penalties, each summed over the units; one that asks for `noise` takes it, too."""
         raise NotImplementedError
+
+    def gates(self, x: Tensor) -> dict[str, Tensor]:
+        """The gates (..., B, O) of the units on inputs x, by path and name; of none by default."""
+        return {}
 
     def weights(self) -> dict[str, Tensor]:
         """The effective matrices of all units, by path and name."""
@@ -55,67 +72,120 @@ class Stack(Network):
         super().__init__()
         self.layers = nn.ModuleList(units)
 
-    def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    @property
+    def noise(self) -> int:
+        """Numbers that the units ask for, one unit after the other."""
+        return sum(unit.noise for _, unit in self.units())
+
+    def predict(self, x: Tensor, noise: Tensor | None = None) -> tuple[Tensor, dict[str, Tensor]]:
         penalties: dict[str, Tensor] = {}
+        used = 0
         for layer in self.layers:
             assert isinstance(layer, Unit)
             add(penalties, layer.penalties(x))
-            x = layer(x)
+            if noise is None or not layer.noise:
+                x = layer(x)
+            else:
+                x = layer.disturbed(x, noise[..., used : used + layer.noise, :])
+                used += layer.noise
         return x, penalties
+
+    def gates(self, x: Tensor) -> dict[str, Tensor]:
+        found: dict[str, Tensor] = {}
+        for number, layer in enumerate(self.layers):
+            assert isinstance(layer, Unit)
+            found |= {f"layers.{number}.{name}": gate for name, gate in layer.gates(x).items()}
+            x = layer(x)
+        return found
 
 
 class Recurrence(Network):
-    """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), s_0 = 0, y = head(first units of s_T).
+    """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), y = head(first units of s_T).
 
-    (..., B, T, I) -> (..., B, O). The cell is a unit of I + S inputs and S outputs; the head sees as many of these as
-    it has inputs. Penalties are those of the last step, once.
+    (..., B, T, I) -> (..., B, O), or (..., B, T, O) with a prediction at every step. The cell is a unit of I + S inputs
+    and S outputs; the head sees as many of these as it has inputs. Penalties are those of the last step, once.
 
     Source: Trask et al. 2018, section 4.2, who do not write the recurrence out. Deviations: none known.
+
+    Args:
+        cell: one step of the recurrence.
+        head: the unit that reads the state.
+        initial: every number of s_0.
+        every: whether the head reads every state, or the last alone.
     """
 
-    def __init__(self, cell: Unit, head: Unit) -> None:
+    def __init__(self, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
         super().__init__()
         self.cell = cell
         self.head = head
+        self.initial = initial
+        self.every = every
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        steps = x.movedim(-2, 0).mT.unbind(0)  # examples as columns, as units compute
-        before, state = self.unroll(steps)
-        return self.read_out(steps[-1], before, state)
+        return self.run(x.movedim(-2, 0).mT.unbind(0))  # examples as columns, as units compute
+
+    def initial_state(self, x: Tensor) -> Tensor:
+        """s_0 (..., S, B) for inputs of one step (..., I, B)."""
+        return x.new_full((*x.shape[:-2], self.cell.out_features, x.shape[-1]), self.initial)
 
     def step(self, x: Tensor, state: Tensor) -> Tensor:
         """s_t (..., S, B) of x_t (..., I, B) and s_{t-1}."""
         after: Tensor = self.cell(torch.cat([x, state], dim=-2).mT)
         return after.mT
 
-    def unroll(self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The states before and after the last step; where an example is not `present` (..., B) its state stays."""
-        state = before = steps[0].new_zeros(*steps[0].shape[:-2], self.cell.out_features, steps[0].shape[-1])
+    def unroll(self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None) -> Iterator[tuple[Tensor, ...]]:
+        """(s_{t-1}, s_t) of every step; where an example is not `present` (..., B) its state stays."""
+        state = self.initial_state(steps[0])
         for number, x in enumerate(steps):
             before, state = state, self.step(x, state)
             if present is not None:
                 state = torch.where(present[number].unsqueeze(-2), state, before)
-        return before, state
+            yield before, state
 
-    def read_out(self, x: Tensor, before: Tensor, state: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """What the head makes of the last state, and the penalties at the last step."""
-        hidden = state[..., : self.head.in_features, :].mT
-        cell_penalties = self.cell.penalties(torch.cat([x, before], dim=-2).mT)
-        return self.head(hidden), add(cell_penalties, self.head.penalties(hidden))
+    def run(
+        self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None, last: Tensor | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The predictions over all steps, and the penalties at the last one.
+
+        Args:
+            steps: inputs of the recurrence, (..., I, B) each.
+            present: see `unroll`.
+            last: the last step's inputs as the cell's penalties take them, where `steps` hold something else.
+        """
+        seen: list[Tensor] = []
+        for before, state in self.unroll(steps, present):  # noqa: B007 (the last ones are used)
+            if self.every:
+                seen.append(self.head(self.visible(state)))
+        inputs = torch.cat([steps[-1] if last is None else last, before], dim=-2).mT
+        hidden = self.visible(state)
+        penalties = add(self.cell.penalties(inputs), self.head.penalties(hidden))
+        return torch.stack(seen, dim=-2) if self.every else self.head(hidden), penalties
+
+    def visible(self, state: Tensor) -> Tensor:
+        """The part of a state (..., S, B) that the head sees, (..., B, H)."""
+        return state[..., : self.head.in_features, :].mT
+
+    def gates(self, x: Tensor) -> dict[str, Tensor]:
+        """Those of the cell at the last step, and of the head."""
+        steps = x.movedim(-2, 0).mT.unbind(0)
+        *_, (before, state) = self.unroll(steps)
+        cell = self.cell.gates(torch.cat([steps[-1], before], dim=-2).mT)
+        head = self.head.gates(self.visible(state))
+        return {f"cell.{name}": gate for name, gate in cell.items()} | {f"head.{n}": gate for n, gate in head.items()}
 
 
 class Reader(Recurrence):
     """A recurrence over the embedded tokens of texts: (..., B, T) -> (..., B, O).
 
     Tokens are whole numbers below the inputs of the embedding, and -1 after the end, where the state stays: the head
-    reads the state after the last token alone.
+    reads the state after the last token alone, unless it reads every one.
 
     Source: Trask et al. 2018, section 4.3; that the head comes after the last token only is the authors' own answer to
     Madsen & Johansen. Deviations: none known.
     """
 
-    def __init__(self, embedding: Unit, cell: Unit, head: Unit) -> None:
-        super().__init__(cell, head)
+    def __init__(self, embedding: Unit, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
+        super().__init__(cell, head, initial, every)
         self.embedding = embedding
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
@@ -123,13 +193,17 @@ class Reader(Recurrence):
         every = torch.arange(self.embedding.in_features, device=x.device).unsqueeze(-1)
         one_hot = [(token.unsqueeze(-2) == every).to(torch.get_default_dtype()) for token in tokens]
         vocabulary = self.embedding(torch.eye(len(every), device=x.device)).mT
-        # What the cell makes of a token before its state is computed once for the vocabulary, not for every text.
+        # The input half of the cell is computed once per vocabulary entry, not once per text.
         read = self.cell.read(vocabulary)
-        before, state = self.unroll([read @ chosen for chosen in one_hot], [token >= 0 for token in tokens])
-        return self.read_out(vocabulary @ one_hot[-1], before, state)
+        steps = [read @ chosen for chosen in one_hot]
+        return self.run(steps, [token >= 0 for token in tokens], vocabulary @ one_hot[-1])
 
     def step(self, x: Tensor, state: Tensor) -> Tensor:
         return self.cell.advance(x, state)
+
+    def gates(self, x: Tensor) -> dict[str, Tensor]:
+        """None: a text has no last step in common with others."""
+        return {}
 
 
 def add(penalties: dict[str, Tensor], more: dict[str, Tensor]) -> dict[str, Tensor]:

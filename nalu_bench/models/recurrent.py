@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from nalu_bench.errors import UsageError
+from nalu_bench import registry
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
 from nalu_bench.registry import register
@@ -14,6 +16,9 @@ from nalu_bench.tasks.task import Task
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
     from nalu_bench.units.unit import Unit
+
+
+LAST, EVERY = OUTPUTS = ("last", "every")
 
 
 @register("recurrent", version=1)
@@ -25,7 +30,8 @@ class Recurrent(Model):
         cell: the recurrent unit.
         head: the unit after the last step.
         hidden_size: size of h.
-        states: vectors of that size that the cell hands on: 1, or 2 for an LSTM, whose memory is the second.
+        initial_state: every number of h_0 (and of an LSTM's memory): 1 is the identity of products.
+        outputs: whether the head reads the `last` state alone, or `every` one: targets are then (B, T, output_size).
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"sequence"})
@@ -33,13 +39,25 @@ class Recurrent(Model):
     cell: Layer
     head: Layer
     hidden_size: int
-    states: int
+    initial_state: float = field(default=0.0, kw_only=True, metadata={"before": 0.0})
+    outputs: str = field(default=LAST, kw_only=True, metadata={"before": LAST})
+
+    @property
+    def states(self) -> int:
+        """Vectors of size `hidden_size` that the cell hands on: 2 for an LSTM, whose memory is the second."""
+        return int(registry.units.fact(self.cell.unit, "states", 1))
+
+    def derived(self) -> dict[str, Any]:
+        return {"states": self.states}
 
     def validate(self) -> None:
         super().validate()
-        for key in ("hidden_size", "states"):
-            if getattr(self, key) < 1:
-                raise UsageError(f"model.{key} must be at least 1, got {getattr(self, key)}.")
+        if self.hidden_size < 1:
+            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        if not math.isfinite(self.initial_state):
+            raise UsageError(f"model.initial_state must be finite, got {self.initial_state}.")
+        if self.outputs not in OUTPUTS:
+            raise unknown("outputs of a recurrent model", self.outputs, OUTPUTS)
 
     def units(self) -> list[str]:
         return [self.cell.unit, self.head.unit]
@@ -47,7 +65,7 @@ class Recurrent(Model):
     def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Recurrence
 
-        return Recurrence(*self.layers(task.input_size, task.output_size))
+        return Recurrence(*self.layers(task.input_size, task.output_size), self.initial_state, self.outputs == EVERY)
 
     def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
         """The cell and the head between vectors of these sizes."""

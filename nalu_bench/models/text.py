@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.errors import UsageError
-from nalu_bench.models.recurrent import Recurrent
+from nalu_bench.models.recurrent import EVERY, Recurrent
 from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
 
@@ -40,4 +40,5 @@ class Text(Recurrent):
         from nalu_bench.units.embedding import Embedding
 
         cell, head = self.layers(self.embedding_size, task.output_size)
-        return Reader(Embedding(task.input_size, self.embedding_size), cell, head)
+        embedding = Embedding(task.input_size, self.embedding_size)
+        return Reader(embedding, cell, head, self.initial_state, self.outputs == EVERY)

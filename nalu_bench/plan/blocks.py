@@ -1,51 +1,56 @@
 """How seeds are grouped for training.
 
-Seed s always sits in lane s mod WIDTH of block s // WIDTH, and a block always trains all its lanes. A run's bits thus
+Seed s always sits in lane s mod width of block s // width, and a block always trains all its lanes. A run's bits thus
 cannot depend on which other seeds were asked for; only the seeds asked for are kept.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-WIDTH = 25
-"""Seeds of a block.
-
-Microseconds per seed-step on one core, compiled, for widths 12, 16, 20, 25, 32, 50, 100: NMU with 100 inputs 13.2,
-12.4, 12.0, 12.1, 12.6, 14.0, 13.4; NALU 30.9, 30.2, 30.5, 30.7, 31.5, 33.3, 31.6; NMU with 4 inputs 6.1, 4.8, 4.1,
-3.4, 2.9, 2.0, 1.4 (measured under torch.compile, whose wrappers then took a third of a step at most). Narrow blocks
-wait for Python, wide ones leave the cache; 25 wastes no lane of 100 seeds and gives four blocks to share among cores.
-"""
+from nalu_bench.models.model import WIDTH
 
 
 @dataclass(frozen=True)
 class Block:
-    """The seeds of one block that were asked for."""
+    """The seeds of one block that were asked for.
+
+    Attributes:
+        number: which block of its width, from 0.
+        wanted: the seeds asked for.
+        width: lanes.
+    """
 
     number: int
     wanted: tuple[int, ...]
+    width: int = WIDTH
 
     @property
     def seeds(self) -> list[int]:
         """All lanes."""
-        return list(range(self.number * WIDTH, (self.number + 1) * WIDTH))
+        return list(range(self.number * self.width, (self.number + 1) * self.width))
 
     @property
     def lanes(self) -> list[int]:
         """The lanes of the seeds asked for."""
-        return [seed % WIDTH for seed in self.wanted]
+        return [seed % self.width for seed in self.wanted]
 
     @property
     def name(self) -> str:
         """`0-9`, or `0-3+7` where seeds are missing in between."""
         return ranges_text(self.wanted)
 
+    @property
+    def span(self) -> str:
+        """All lanes as text: `0-24`."""
+        return ranges_text(self.seeds)
 
-def blocks(seeds: Iterable[int]) -> list[Block]:
+
+def blocks(seeds: Iterable[int], width: int = WIDTH) -> list[Block]:
     """The blocks that hold the given seeds."""
     groups: dict[int, list[int]] = {}
     for seed in sorted(set(seeds)):
-        groups.setdefault(seed // WIDTH, []).append(seed)
-    return [Block(number, tuple(wanted)) for number, wanted in groups.items()]
+        groups.setdefault(seed // width, []).append(seed)
+    return [Block(number, tuple(wanted), width) for number, wanted in groups.items()]
 
 
 def ranges_text(seeds: Iterable[int]) -> str:

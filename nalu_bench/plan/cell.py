@@ -46,20 +46,29 @@ class Cell:
         A field added to a schema later carries `metadata={"before": value}`: it is left out at the value that stood
         for its absence, so that older runs keep their address.
         """
+        data = self.task.fingerprint()
         return {
             "task": plain(self.task),
-            "model": plain(self.model),
+            "model": plain(self.model) | self.model.derived(),
             "recipe": plain(self.recipe),
             "version": self.versions(),
+            **({"data": data} if data else {}),
         }
 
     def versions(self) -> dict[str, int]:
-        """The version of every registered class involved, and of the trainer."""
+        """The version of every registered class involved, and of the trainer.
+
+        The functions and rules of the recipe, and the task's measures, are younger than the first runs: they are left
+        out at version 1.
+        """
         used = {f"unit.{name}": registry.units.version(name) for name in self.model.units()}
+        younger = [*self.recipe.chosen(), *((registry.measures, measure.function) for measure in self.task.measures)]
+        later = {f"{kind.kind}.{name}": kind.version(name) for kind, name in younger}
         return used | {
             f"task.{self.task.kind}": registry.tasks.version(self.task.kind),
             f"model.{self.model.kind}": registry.models.version(self.model.kind),
             "trainer": TRAINER_VERSION,
+            **{name: version for name, version in later.items() if version != 1},
         }
 
     @functools.cached_property

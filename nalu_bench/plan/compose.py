@@ -55,10 +55,11 @@ class Budget:
 @dataclass
 class Device:
     """A machine setting: torch's device and how many blocks are trained side by side (null: one a core,
-    or one where a Hydra launcher runs cells side by side)."""
+    or one where a Hydra launcher runs cells side by side), and seeds of a block (null: the model's)."""
 
     name: str
     workers: int | None
+    width: int | None
 
 
 @dataclass
@@ -309,14 +310,17 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
 
 def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
     try:
-        workers, compiled, committed = config.device.workers, config.compile, config.committed
+        workers, width = config.device.workers, config.device.width
+        compiled, committed = config.compile, config.committed
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
     if workers is None:  # a launcher runs cells side by side itself
         workers = 1 if hydra_overrides else os.cpu_count() or 1
     if workers < 1:
         raise UsageError(f"device.workers must be at least 1, got {workers}.")
-    machine = Machine(config.device.name, compiled, workers)
+    if width is not None and width < 1:
+        raise UsageError(f"device.width must be at least 1, got {width}.")
+    machine = Machine(config.device.name, compiled, workers, width)
     return Plan(_merged(cells), machine, config.budget.name, custom, bool(committed), hydra_overrides)
 
 

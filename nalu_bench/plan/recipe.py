@@ -3,10 +3,9 @@
 import math
 from dataclasses import dataclass, field
 
+from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 
-OPTIMIZERS = ("adam", "rmsprop", "sgd")
-LOSSES = ("mse", "smooth_l1")
 COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")
 
@@ -17,8 +16,7 @@ class Recipe:
 
     Attributes:
         name: the name of the configuration (the YAML file's).
-        optimizer: adam (Kingma & Ba 2015, Algorithm 1), rmsprop (Tieleman & Hinton 2012) or sgd without momentum, as
-            torch defines them.
+        optimizer: a name of `training.optimizers`: adam, rmsprop or sgd.
         learning_rate: step size.
         beta1: decay of the mean of gradients; adam only.
         beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop); not used by sgd.
@@ -37,7 +35,12 @@ class Recipe:
         reinitialize_counting: in_a_row, or in_total since the weights were drawn.
         reinitialize_above: the smallest validation error of the draw at which it is given up.
         reinitialize_times: how often a seed may start anew.
-        loss: mse, or smooth_l1, which is d²/2 for errors |d| below 1 and |d| - 1/2 above (Girshick 2015, eq. 3).
+        loss: a name of `losses`, such as mse, smooth_l1 or cross_entropy.
+        restart: a name of `training.restart`: the rule that `reinitialize_after` sets to work.
+        schedule: a name of `training.schedules`: the learning rate as a function of the share of the steps done.
+        schedule_end: the last learning rate, as a share of the first.
+        clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.
+        clip_at: the largest norm or absolute value.
     """
 
     name: str
@@ -57,16 +60,19 @@ class Recipe:
     reinitialize_counting: str = field(default="in_a_row", metadata={"before": "in_a_row"})
     reinitialize_above: float = field(default=0.0, metadata={"before": 0.0})
     reinitialize_times: int = field(default=1, metadata={"before": 1})
+    restart: str = field(default="stale", metadata={"before": "stale"})
+    schedule: str = field(default="constant", metadata={"before": "constant"})
+    schedule_end: float = field(default=0.0, metadata={"before": 0.0})
+    clipping: str = field(default="none", metadata={"before": "none"})
+    clip_at: float = field(default=1.0, metadata={"before": 1.0})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
-        if self.optimizer not in OPTIMIZERS:
-            raise unknown("optimizer", self.optimizer, OPTIMIZERS)
+        for kind, name in self.chosen():
+            kind.entry(name)
         if self.selection not in SELECTIONS:
             raise unknown("selection", self.selection, SELECTIONS)
-        if self.loss not in LOSSES:
-            raise unknown("loss", self.loss, LOSSES)
-        for key in ("learning_rate", "epsilon", "batch_size", "evaluation_size", "log_every", "ramp_scale"):
+        for key in ("learning_rate", "epsilon", "batch_size", "evaluation_size", "log_every", "ramp_scale", "clip_at"):
             if not 0 < getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be above 0 and finite, got {getattr(self, key)}.")
         for key in ("beta1", "beta2"):
@@ -77,6 +83,8 @@ class Recipe:
         for key in ("reinitialize_after", "reinitialize_above", "reinitialize_times"):
             if not 0 <= getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be at least 0 and finite, got {getattr(self, key)}.")
+        if not 0 <= self.schedule_end < math.inf:
+            raise UsageError(f"recipe.schedule_end must be at least 0 and finite, got {self.schedule_end}.")
         if self.reinitialize_after and self.optimizer == "adam":
             raise UsageError(
                 "recipe.reinitialize_after must be 0 with recipe.optimizer=adam; choose rmsprop or sgd to start anew."
@@ -85,3 +93,13 @@ class Recipe:
             raise UsageError(f"steps must be at least 0, got {self.steps}.")
         if self.steps % self.log_every:
             raise UsageError(f"steps must be a multiple of log_every ({self.log_every}), got {self.steps}.")
+
+    def chosen(self) -> list[tuple[registry.Registry, str]]:
+        """The registered functions and rules that the recipe names: their versions belong to a run's identity."""
+        return [
+            (registry.optimizers, self.optimizer),
+            (registry.losses, self.loss),
+            (registry.restarts, self.restart),
+            (registry.schedules, self.schedule),
+            (registry.clippings, self.clipping),
+        ]

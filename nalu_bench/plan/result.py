@@ -1,10 +1,12 @@
-"""What a trained block hands to the store."""
+"""The record of a trained block: the contract between training and the run store."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from nalu_bench.plan.blocks import Block
+
+Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -15,20 +17,25 @@ class BlockResult:
         block: which seeds.
         steps: (E,) the steps of the evaluations.
         columns: name of a measured value -> (E, S) float32.
-        selected_step: (S,) the step selected, -1 where no validation error was finite.
+        selected_step: (S,) the step selected, -1 where no error on the selecting split was finite.
         diverged_at: (S,) the first step whose loss was not finite, or -1.
+        parameters: full name -> (S, ...) of the selected networks: from these any of them can be rebuilt.
         weights: name -> effective matrices (S, O, I) at the selected step.
+        gates: name -> gates (S, O) of the selected networks, means over the examples of the selecting split.
         tested: name of an error on a split that is tested -> (S,) float32, of the selected networks.
-        predictions: (S, B, O) of the selected networks at the task's probes, or None.
+        arrays: what the task records of the selected networks at its probes, name -> (S, ...); "predictions" (S, B, O)
+            are among them where the task has probes.
         seconds: time it took, divided among the blocks that were trained side by side.
     """
 
     block: Block
     steps: np.ndarray
-    columns: dict[str, np.ndarray]
+    columns: Arrays
     selected_step: np.ndarray
     diverged_at: np.ndarray
-    weights: dict[str, np.ndarray]
-    tested: dict[str, np.ndarray]
-    predictions: np.ndarray | None
+    parameters: Arrays
+    weights: Arrays
+    gates: Arrays
+    tested: Arrays
+    arrays: Arrays
     seconds: float

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from nalu_bench.plan.blocks import WIDTH
+from nalu_bench.models.model import WIDTH
 from nalu_bench.plan.cell import Cell
 
 PROCESS = 700 * 2**20

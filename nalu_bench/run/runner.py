@@ -54,7 +54,8 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
         if want.cell.skip() is None:
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
             missing += [
-                Job(want.label(), want.cell, block, machine, store.root, provenance.commit()) for block in blocks(seeds)
+                Job(want.label(), want.cell, block, machine, store.root, provenance.commit())
+                for block in blocks(seeds, machine.width or want.cell.model.width)
             ]
     return sorted(missing, key=lambda job: job.block.number)
 
@@ -63,9 +64,9 @@ def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list
     """Jobs of the same seeds that can share their data, so that every worker has some; at most `most` each."""
     from nalu_bench.training.data import sharing_key
 
-    alike: dict[tuple[int, str], list[Job]] = {}
+    alike: dict[tuple[str, str], list[Job]] = {}
     for job in todo:
-        alike.setdefault((job.block.number, sharing_key(job.cell)), []).append(job)
+        alike.setdefault((job.block.span, sharing_key(job.cell)), []).append(job)
     size = min(most, math.ceil(len(todo) / workers))
     return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
 
@@ -196,7 +197,7 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
     mode = Mode(machine.device, compiler.works() if machine.compile is None else machine.compile)
     requests = [
         Request(
-            job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.number),
+            job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
             reporter(job.label, progress), job.cell.task.threshold("task", samples=100_000),
         )
         for job in group

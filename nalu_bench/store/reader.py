@@ -7,12 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.errors import damage_named
+from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 REMEDY = "delete this folder and run the same command again"
@@ -64,10 +65,10 @@ class Store:
         stored = self.stored_seeds(cell)
         return {seed: why for seed, why in failed.items() if seed not in stored}
 
-    def in_progress(self, cell: Cell) -> dict[int, int]:
-        """Block number -> the step of its checkpoint, for blocks that are not finished."""
+    def in_progress(self, cell: Cell) -> dict[str, int]:
+        """Lanes of a block -> the step of its checkpoint, for blocks that are not finished."""
         files = sorted((self.root / cell.folder / "checkpoints").glob("*.json"))
-        return {int(path.stem): json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
+        return {path.stem: json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed, sorted, with the facts of its part."""
@@ -78,13 +79,38 @@ class Store:
         return self._frame(self.parts(cell), schema.CURVES, None, ["seed", "step"])
 
     def weights(self, cell: Cell) -> "pd.DataFrame":
-        """One row a stored seed and effective matrix."""
+        """One row a stored seed and effective matrix or gate."""
         return self._frame(self.parts(cell), schema.WEIGHTS, None, ["seed", "name"])
 
     def predictions(self, cell: Cell) -> "pd.DataFrame":
         """One row a stored seed, probe and output; empty where the task has no probes."""
         parts = [part for part in self.parts(cell) if (part / schema.PREDICTIONS).exists()]
         return self._frame(parts, schema.PREDICTIONS, None, ["seed", "probe", "output"])
+
+    def parameters(self, cell: Cell, seed: int) -> dict[str, "np.ndarray"]:
+        """The parameters of a seed's selected network, by full name; see `training.rebuild.network`.
+
+        Raises:
+            UsageError if the seed is not stored, or was stored before parameters were kept.
+        """
+        return self._arrays(cell, seed, schema.PARAMETERS)
+
+    def arrays(self, cell: Cell, seed: int) -> dict[str, "np.ndarray"]:
+        """The named arrays that the task recorded of a seed's selected network, beside its predictions."""
+        return self._arrays(cell, seed, schema.ARRAYS)
+
+    def _arrays(self, cell: Cell, seed: int, file: str) -> dict[str, "np.ndarray"]:
+        import numpy as np
+
+        for part in self.parts(cell):
+            seeds = parse_ranges(part.name)
+            if seed in seeds and (part / file).exists():
+                with damage_named(part, REMEDY), np.load(part / file, allow_pickle=False) as arrays:
+                    return {name: arrays[name][seeds.index(seed)] for name in arrays.files}
+        raise UsageError(
+            f"the store must hold {file} of seed {seed} of {cell.label()}, and no part does; "
+            "train it: nalu-bench run ... committed=false"
+        )
 
     def manifests(self, cell: Cell) -> list[dict[str, Any]]:
         """The manifests of the finished parts."""

@@ -5,11 +5,13 @@
     parts/<seeds>/             written once, never changed
         runs.parquet           one row a seed
         curves.parquet         one row a seed and evaluation
-        weights.parquet        effective matrices at the selected step
+        parameters.npz         of the selected networks, by full name, a leading axis of seeds
+        weights.parquet        effective matrices at the selected step, and mean gates
         predictions.parquet    one row a seed and output at each of the task's probes, where it has any
+        arrays.npz             what else the task records at its probes, a leading axis of seeds, where it does
         manifest.json          device, versions, commit, time
     failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
-    checkpoints/<block>.pt     a block in the middle of its training
+    checkpoints/<lanes>.pt     a block in the middle of its training, by the seeds of all its lanes: 0-24.pt
 """
 
 from enum import StrEnum
@@ -18,8 +20,10 @@ from pathlib import Path
 CELL = "cell.json"
 RUNS = "runs.parquet"
 CURVES = "curves.parquet"
+PARAMETERS = "parameters.npz"
 WEIGHTS = "weights.parquet"
 PREDICTIONS = "predictions.parquet"
+ARRAYS = "arrays.npz"
 MANIFEST = "manifest.json"
 
 
@@ -42,6 +46,6 @@ def failure_path(folder: Path, block_name: str) -> Path:
     return folder / "failures" / f"{block_name}.json"
 
 
-def checkpoint_path(folder: Path, block_number: int) -> Path:
+def checkpoint_path(folder: Path, lanes: str) -> Path:
     """Where a block's state is kept while it trains."""
-    return folder / "checkpoints" / f"{block_number}.pt"
+    return folder / "checkpoints" / f"{lanes}.pt"

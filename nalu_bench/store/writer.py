@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.files import write_atomically, write_folder_once
+from nalu_bench.files import hashes, write_atomically, write_folder_once
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.store import schema
 from nalu_bench.store.provenance import provenance
 from nalu_bench.store.schema import Status
 from nalu_bench.tasks.task import Probes
+
+PREDICTED = "predictions"
+"""The recorded array that has a table of its own, beside the probes' labels and targets."""
 
 
 def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
@@ -34,10 +37,15 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
         curve_rows(result).to_parquet(part / schema.CURVES, index=False, compression="zstd")
         weight_rows(result).to_parquet(part / schema.WEIGHTS, index=False)
+        np.savez_compressed(part / schema.PARAMETERS, **result.parameters)  # type: ignore[arg-type]
+        others = {name: array for name, array in result.arrays.items() if name != PREDICTED}
+        if others:
+            np.savez_compressed(part / schema.ARRAYS, **others)  # type: ignore[arg-type]
         probes = cell.task.probes()
-        if probes is not None:
+        if probes is not None and PREDICTED in result.arrays:
             prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
+        manifest |= {"width": result.block.width, "files": hashes(part)}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
     write_folder_once(schema.parts_dir(folder) / result.block.name, fill)
@@ -78,20 +86,19 @@ def curve_rows(result: BlockResult) -> pd.DataFrame:
 
 
 def weight_rows(result: BlockResult) -> pd.DataFrame:
-    """One row a seed asked for and effective matrix: its shape and its values, row by row."""
-    return pd.DataFrame(
-        [
-            {"seed": seed, "name": name, "shape": list(W.shape), "values": W.reshape(-1)}
-            for name, matrices in result.weights.items()
-            for seed, W in zip(result.block.wanted, matrices, strict=True)
-        ]
-    )
+    """One row a seed asked for and effective matrix or gate: its shape and its values, row by row."""
+    rows = [
+        {"seed": seed, "name": name, "kind": kind, "shape": list(W.shape), "values": W.reshape(-1)}
+        for kind, arrays in (("weight", result.weights), ("gate", result.gates))
+        for name, matrices in arrays.items()
+        for seed, W in zip(result.block.wanted, matrices, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["seed", "name", "kind", "shape", "values"])
 
 
 def prediction_rows(result: BlockResult, probes: Probes) -> pd.DataFrame:
     """One row a seed asked for, probe and output; the prediction is nan where no step could be selected."""
-    assert result.predictions is not None
-    kept = np.where((result.selected_step >= 0)[:, None, None], result.predictions, np.nan)
+    kept = np.where((result.selected_step >= 0)[:, None, None], result.arrays[PREDICTED], np.nan)
     seeds, numbers, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
     return pd.DataFrame(
         {

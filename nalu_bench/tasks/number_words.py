@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,9 @@ FIRST = 20
 
 MOST = 100_000
 """Numbers of a task: a later one in words takes as long as an earlier one."""
+
+FIRST_VERSION = "0.5.14"
+"""The num2words of the first runs."""
 
 ABSENT = -1
 """Stands after the last token of a text that is shorter than the longest."""
@@ -94,6 +98,11 @@ class NumberWords(Task):
 
     def numbers(self, split: str) -> int:
         return 1
+
+    def fingerprint(self) -> dict[str, str]:
+        """The version of num2words, which writes the texts; left out at the one of the first runs."""
+        version = metadata.version("num2words")
+        return {} if version == FIRST_VERSION else {"num2words": version}
 
     def program(self) -> tuple[Any, ...]:
         return (self.input_size, self._corpus().tokens.shape, self.training)

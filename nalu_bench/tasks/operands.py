@@ -9,6 +9,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
+from nalu_bench.tasks.measure import Measure
 from nalu_bench.tasks.ranges import as_intervals, intervals_text, of_split
 from nalu_bench.tasks.task import Probes, Task
 
@@ -43,7 +44,12 @@ class Operands(Task):
 
     evaluated: ClassVar[tuple[str, ...]] = ("validation",)
     tested: ClassVar[tuple[str, ...]] = ("test",)
-    tolerances: ClassVar[tuple[float, ...]] = (0.1, 1e-5)
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure("mse"),
+        Measure("mae"),
+        Measure("accuracy", {"tolerance": 0.1}),
+        Measure("accuracy", {"tolerance": 1e-5}),
+    )
 
     operation: str
     operands: int

@@ -1,13 +1,38 @@
-"""What every task offers."""
+"""The contract of a task: what it draws, what training minimises, what a network is judged by."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from nalu_bench.tasks.measure import Measure
 
 if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
+
+Constants = dict[str, "Tensor"]
+Loss = Callable[["Tensor", "Tensor"], "Tensor"]
+"""(prediction, target) -> scalar."""
+
+DROP, KEEP = "drop", "keep"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How examples are made of the rows of fixed data. See `training.random.epochs`.
+
+    Attributes:
+        count: rows of the split.
+        fixed: whether the rows of an example stay together in every epoch, as the chunks of one permutation; else they
+            are grouped anew.
+        remainder: what becomes of the last examples of an epoch that do not fill a batch: `drop` or `keep`.
+    """
+
+    count: int
+    fixed: bool = False
+    remainder: str = DROP
 
 
 @dataclass(frozen=True)
@@ -35,17 +60,25 @@ class Task:
     Attributes:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
-        inputs: what one example is, for models to accept or refuse: "vector" of shape (input_size,), "sequence" of
-            shape (length, input_size), or "text": (length,) tokens below input_size, then -1 to the end.
-        evaluated: the splits on which errors are recorded at every evaluation; the first selects the step.
+        inputs: the shape of one example, for models to accept or refuse: "vector" (input_size,), "sequence"
+            (length, input_size), "text" (length,) of tokens below input_size, then -1 to the end, or a word of the
+            task's own.
+        evaluated: the splits on which the measures are taken at every evaluation; the first selects the step.
         tested: the splits on which the selected network alone is judged, once: what costs too much to follow.
-        tolerances: relative errors up to which a prediction counts as right, see `training.ensemble.Errors`.
+        measures: what is measured on every split; a task with another `measure` names there what it likes.
+        selecting, judging: the names of the measures that select the step and that judge the run.
+        larger_is_better: whether the largest value of the selecting measure is selected, not the smallest.
+        chunk: examples that are evaluated at a time; None for all of a split at once.
     """
 
     inputs: ClassVar[str] = "vector"
     evaluated: ClassVar[tuple[str, ...]] = ("validation", "extrapolation")
     tested: ClassVar[tuple[str, ...]] = ()
-    tolerances: ClassVar[tuple[float, ...]] = ()
+    measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"))
+    selecting: ClassVar[str] = "mse"
+    judging: ClassVar[str] = "mse"
+    larger_is_better: ClassVar[bool] = False
+    chunk: ClassVar[int | None] = None
     output_size: ClassVar[int] = 1
 
     kind: str
@@ -61,8 +94,18 @@ class Task:
         """The split that judges a run."""
         return (*self.evaluated, *self.tested)[-1]
 
+    @property
+    def selects(self) -> str:
+        """The column by which the step is selected, such as `validation_mse`."""
+        return f"{self.evaluated[0]}_{self.selecting}"
+
+    @property
+    def judges(self) -> str:
+        """The column by which a run is judged, such as `extrapolation_mse`."""
+        return f"{self.judge}_{self.judging}"
+
     def numbers(self, split: str) -> int:
-        """Random numbers behind one example of a split."""
+        """Random numbers, or rows of fixed data, behind one example of a split."""
         return self.input_size
 
     def setting(self) -> dict[str, Any]:
@@ -70,15 +113,31 @@ class Task:
         return {}
 
     def validate(self) -> None:
-        """Raise UsageError if the values cannot go together."""
+        """Raise UsageError if the values cannot go together. Must not need files that only training needs."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """The identity of data that the fields do not determine: part of the address of a run, empty by default.
+
+        A dataset that everybody knows goes by name and version, an unknown file by its checksum, a library that makes
+        the data by its version; paths never are part of it. Only training may need the file itself.
+        """
+        return {}
 
     def program(self) -> tuple[Any, ...]:
-        """What `sample` reads from the task itself: tasks with equal `program()` share one compiled program.
+        """The values of the task itself that its computations read: with equal ones, tasks of a class share a program.
 
-        All fields by default, which is always right. A task whose `sample` takes its values from the parameters
-        alone names less here, and compiles once for all of them.
+        All fields by default, which is always right. A task whose `sample`, `objective` and `measure` take their values
+        from the parameters alone names less here, and compiles once for all of them.
         """
         return tuple(str(getattr(self, field.name)) for field in fields(self))
+
+    def rows(self, split: str) -> Rows | None:
+        """The rows of fixed data that a split owns; None where every example is drawn afresh.
+
+        With rows, `sample` gets their numbers instead of random numbers: int64, and the data themselves among the
+        `split_parameters`, stored as they are.
+        """
+        return None
 
     def intervals(self, split: str) -> np.ndarray:
         """Two intervals (2, 2) of equal probability over which the numbers of a split are spread.
@@ -90,27 +149,53 @@ class Task:
         return np.array([[0.0, 0.5], [0.5, 1.0]], np.float32)
 
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """What differs between seeds (the offset of the subsets, say), drawn once for each."""
+        """The constants that differ between seeds (the offset of the subsets, say), drawn once for each."""
         return {}
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
-        """What differs between splits and between tasks of equal `program()`, such as the operation."""
+        """The constants that differ between splits and between tasks of equal `program()`, such as the operation."""
         return {}
 
-    def sample(
-        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def sample(self, numbers: Tensor, seed_parameters: Constants, split_parameters: Constants) -> tuple[Tensor, Tensor]:
         """Examples from random numbers.
 
         Args:
-            numbers: (`numbers` of the split, B), uniform on its `intervals`.
+            numbers: (`numbers` of the split, B), uniform on its `intervals`; or numbers of rows, see `rows`.
             seed_parameters: `seed_parameters` of one seed, as tensors.
             split_parameters: `split_parameters` of the split, as tensors.
 
         Returns:
-            inputs (B, ...) of the kind `inputs`, and targets (B, output_size).
+            inputs (B, ...) of the kind `inputs`, and targets (B, ...): (B, output_size) by default.
         """
         raise NotImplementedError
+
+    def objective(
+        self, network: Any, x: Tensor, t: Tensor, loss: Loss, noise: Tensor | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The loss of one network on one batch, and its penalties by name: by default of its predictions.
+
+        A task may do otherwise, such as let the network act (its random numbers are then `x`) or sum over time.
+
+        Args:
+            network: a `models.network.Network`, with the methods of its class.
+            x, t: what `sample` gives.
+            loss: the recipe's.
+            noise: the numbers that the network asked for, (noise, B) uniform on [0, 1); None where it asked for none.
+        """
+        y, penalties = network.predict(x) if noise is None else network.predict(x, noise)
+        return loss(y, t), penalties
+
+    def measure(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
+        """Named figures of one network on examples, each a mean over them: by default the `measures`.
+
+        A task may do otherwise, such as measure per length or per instruction.
+        """
+        y = network(x)
+        return {measure.name: measure(y, t) for measure in self.measures}
+
+    def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and more if wanted."""
+        return {"predictions": network(x)}
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
         """The numbers (`numbers`, B) behind all examples of an evaluated split, where it is not drawn at random."""
@@ -121,5 +206,5 @@ class Task:
         return None
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """The extrapolation error under which a run counts as solved, or None where the task has no criterion."""
+        """The value of the judging measure under which a run counts as solved; None without such a criterion."""
         return None

@@ -1,21 +1,24 @@
-"""What a block of seeds is trained and evaluated on.
+"""The data a block of seeds is trained and evaluated on.
 
 The numbers behind a training batch depend on the seeds, the sizes and the ranges alone, so that cells of other models,
 and of other operations on the same inputs, train on one draw.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nalu_bench.plan.blocks import WIDTH
+from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical
+from nalu_bench.tasks.task import Rows, Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.random import draws, streams
+from nalu_bench.training.lanes import over_seeds
+from nalu_bench.training.random import draws, epochs, streams
 from nalu_bench.training.random.draws import Draw
 
 Tensors = dict[str, Tensor]
@@ -24,14 +27,32 @@ Tensors = dict[str, Tensor]
 def sharing_key(cell: Cell) -> str:
     """Cells of equal keys can train on one draw, from one evaluation to the next."""
     task, recipe = cell.task, cell.recipe
-    return canonical([task.numbers("train"), task.intervals("train").tolist(), recipe.batch_size, recipe.log_every])
+    rows = task.rows("train")
+    source = task.intervals("train").tolist() if rows is None else asdict(rows)
+    return canonical([task.numbers("train"), source, recipe.batch_size, recipe.log_every])
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
-    """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`."""
-    keys, device = streams.stream_keys("data", seeds), torch.device(mode.device)
+    """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`.
+
+    Raises:
+        UsageError where fixed data have fewer examples than a batch needs.
+    """
+    rows = cell.task.rows("train")
+    if rows is not None:
+        return _row_numbers(cell, rows, seeds, mode)
     shape = (cell.task.numbers("train"), cell.recipe.batch_size)
-    lines = draws.coefficients(cell.task.intervals("train"))
+    return _uniform(streams.stream_keys("data", seeds), shape, draws.coefficients(cell.task.intervals("train")), mode)
+
+
+def noise_numbers(count: int, cell: Cell, seeds: list[int], mode: Mode) -> Draw:
+    """Step -> the noise (S, count, B) of its batch, uniform on [0, 1), from a stream of its own."""
+    lines = draws.coefficients(np.array([[0.0, 0.5], [0.5, 1.0]], np.float32))
+    return _uniform(streams.stream_keys("noise", seeds), (count, cell.recipe.batch_size), lines, mode)
+
+
+def _uniform(keys: Tensor, shape: tuple[int, int], lines: Tensor, mode: Mode) -> Draw:
+    device = torch.device(mode.device)
     if device.type == "cpu":
         return draws.numba_draw(keys, shape, lines)
     draw = draws.tensor_draw(shape)
@@ -40,13 +61,30 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     return lambda step: on_device(keys, lines, torch.tensor(step, device=device))[0]
 
 
+def _row_numbers(cell: Cell, rows: Rows, seeds: list[int], mode: Mode) -> Draw:
+    draw = epochs.EpochDraw(rows, cell.task.numbers("train"), cell.recipe.batch_size, seeds)
+    if draw.batches < 1:
+        raise UsageError(
+            f"an epoch must hold a batch: recipe.batch_size must be at most {draw.examples} examples of the training "
+            f"split of {cell.task.name}, got {cell.recipe.batch_size}."
+        )
+    device = torch.device(mode.device)
+    return lambda step: draw(step).to(device)
+
+
+def some_numbers(task: Task, count: int) -> Tensor:
+    """Numbers (N, count) that `sample` takes in training: for looking at shapes only."""
+    kind = torch.float32 if task.rows("train") is None else torch.int64
+    return torch.ones(task.numbers("train"), count, dtype=kind)
+
+
 @dataclass(frozen=True)
 class Examples:
-    """What a network is evaluated on.
+    """Examples that a network is evaluated on at once.
 
     Attributes:
-        x: inputs (B, N) of all seeds, or (S, B, N) where they differ.
-        t: targets (S, B, O).
+        x: inputs (B, ...) of all seeds, or (S, B, ...) where they differ.
+        t: targets (S, B, ...).
         shared: which of the two x is.
     """
 
@@ -54,20 +92,26 @@ class Examples:
     t: Tensor
     shared: bool
 
+    @property
+    def count(self) -> int:
+        """B."""
+        return self.t.shape[1]
+
 
 class Data:
-    """What a cell makes of numbers, for every seed of a block.
+    """The constants, evaluated examples and probes of a cell, for every seed of a block.
 
     Attributes:
         seeds: the task's `seed_parameters`, stacked.
         constants: the values of these and of its `split_parameters` in training, each sorted by name.
-        evaluated: the examples of every evaluated split.
+        evaluated: the examples of every evaluated split, in chunks.
         probes: inputs (B, ...) whose predictions are kept, or None.
     """
 
     def __init__(self, cell: Cell, seeds: list[int], device: torch.device) -> None:
         self.cell = cell
         self.device = device
+        self.width = len(seeds)
         drawn = [cell.task.seed_parameters(streams.numpy_generator("task", seed)) for seed in seeds]
         self.seeds = self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
         train = self._to_device(cell.task.split_parameters("train"))
@@ -76,12 +120,21 @@ class Data:
         probes = cell.task.probes()
         self.probes = None if probes is None else torch.from_numpy(probes.inputs).to(device)
 
-    def examples(self, split: str) -> Examples:
-        """The examples of a split; their numbers are the same for every seed."""
+    def examples(self, split: str) -> Iterable[Examples]:
+        """The examples of a split, made once; or chunk by chunk, each time anew, where the task asks for chunks.
+
+        Their numbers are the same for every seed.
+        """
+        numbers = self._numbers(split).to(self.device)
+        constants = self._to_device(self.cell.task.split_parameters(split))
+        if self.cell.task.chunk is None:
+            return [self._examples(numbers, constants)]
+        return _Chunks(self, torch.split(numbers, self.cell.task.chunk, dim=-1), constants)
+
+    def _examples(self, numbers: Tensor, constants: Tensors) -> Examples:
         task = self.cell.task
-        numbers, constants = self._numbers(split).to(self.device), self._to_device(task.split_parameters(split))
-        lanes = torch.arange(WIDTH, device=self.device)  # a task may have no `seed_parameters` to count them by
-        x, t = torch.vmap(lambda lane, seed: task.sample(numbers, seed, constants))(lanes, self.seeds)
+        lanes = torch.arange(self.width, device=self.device)  # a task may have no `seed_parameters` to count them by
+        x, t = over_seeds(lambda lane, seed: task.sample(numbers, seed, constants), self.width)(lanes, self.seeds)
         shared = x.stride(0) == 0  # vmap repeats without a copy what does not depend on the seed
         return Examples(x[0] if shared else x, t.contiguous(), shared)
 
@@ -90,9 +143,24 @@ class Data:
         fixed = task.fixed_numbers(split)
         if fixed is not None:
             return torch.from_numpy(fixed)
+        rows = task.rows(split)
+        if rows is not None:
+            return epochs.in_order(rows, task.numbers(split), split)
         shape = (task.numbers(split), self.cell.recipe.evaluation_size)
         lines = draws.coefficients(task.intervals(split))
         return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
 
     def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
         return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """Examples that are made when they are needed, and not kept."""
+
+    data: Data
+    numbers: Sequence[Tensor]
+    constants: Tensors
+
+    def __iter__(self) -> Iterator[Examples]:
+        return (self.data._examples(numbers, self.constants) for numbers in self.numbers)

@@ -14,21 +14,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nalu_bench.plan.blocks import WIDTH, Block, ranges_text
+from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
-from nalu_bench.plan.result import BlockResult
+from nalu_bench.plan.result import Arrays, BlockResult
 from nalu_bench.training import checkpoint
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
+from nalu_bench.training.data import Data, Tensors, noise_numbers, sharing_key, training_numbers
+from nalu_bench.training.log import Log, Selected
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, State, program_of
 from nalu_bench.training.random.draws import Draw
-from nalu_bench.training.restart import Draws
 
 CHECKPOINT_SECONDS = 60.0
 
-FORMAT = 2
-"""Of a checkpoint; one of another is not used."""
+FORMAT = 3
+"""Checkpoint format; other formats are ignored."""
 
 Report = Callable[[int, int], None]
 """Called after every evaluation with the step and the number of seeds below the threshold so far."""
@@ -39,11 +39,11 @@ class Request:
     """One block to be trained.
 
     Attributes:
-        cell: what to train.
-        block: which seeds.
+        cell: the cell.
+        block: its seeds.
         checkpoint: where the block's state is kept while it trains.
         report: called at every evaluation.
-        threshold: extrapolation error below which a seed counts as solved in `report`; changes nothing else.
+        threshold: value of the judging measure below which a seed counts as solved in `report`; changes nothing else.
     """
 
     cell: Cell
@@ -53,61 +53,14 @@ class Request:
     threshold: float | None = None
 
 
-class Log:
-    """What the evaluations of a block gave: one row an evaluation, each (S,) float32.
-
-    The rows lie in one tensor for each name, made for all evaluations to come: small tensors that are kept between
-    large ones that are not would leave the process growing by megabytes an evaluation.
-    """
-
-    def __init__(self, evaluations: int) -> None:
-        self.evaluations = evaluations
-        self.steps: list[int] = []
-        self._rows: Tensors = {}
-
-    def append(self, step: int, values: Tensors) -> None:
-        for name, value in values.items():
-            if name not in self._rows:
-                self._rows[name] = torch.empty(self.evaluations, len(value))
-            self._rows[name][len(self.steps)] = value
-        self.steps.append(step)
-
-    @property
-    def columns(self) -> Tensors:
-        """By name, (E, S) of the E evaluations so far."""
-        return {name: rows[: len(self.steps)] for name, rows in self._rows.items()}
-
-    def restore(self, steps: list[int], columns: Tensors) -> None:
-        """Take over the evaluations of a checkpoint."""
-        self.steps = list(steps)
-        for name, values in columns.items():
-            self._rows[name] = torch.empty(self.evaluations, values.shape[1])
-            self._rows[name][: len(values)] = values
-
-
-@dataclass(frozen=True)
-class Selected:
-    """The best evaluation so far of every seed.
-
-    Attributes:
-        error: (S,) the smallest finite validation error.
-        step: (S,) where it was first reached, or -1.
-        parameters: the parameters there.
-    """
-
-    error: Tensor
-    step: Tensor
-    parameters: Tensors
-
-
 def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[int, BlockResult | Exception]]:
     """Train blocks of the same seeds and of cells with one `data.sharing_key`; yields (index, outcome) as each ends.
 
-    Every block starts from its checkpoint, if it has one; those that are behind catch up first. What goes wrong with
-    one block ends that block alone.
+    Every block starts from its checkpoint, if it has one; those that are behind catch up first. A failure ends the
+    block that it happens in, and no other.
     """
     first = requests[0]
-    assert len({(sharing_key(one.cell), one.block.number) for one in requests}) == 1
+    assert len({(sharing_key(one.cell), one.block.span) for one in requests}) == 1
     draw = training_numbers(first.cell, first.block.seeds, mode)
     loops: list[_Loop] = []
     for number, request in enumerate(requests):
@@ -116,23 +69,14 @@ def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[in
         except Exception as error:  # the caller stores and reports it
             yield number, error
             continue
-        if loop.done:
-            yield number, loop.outcome()
-        else:
-            loops.append(loop)
-    saved = time.monotonic()
+        loops.append(loop)
+    group = _Group(loops, draw)
     while loops:
-        furthest_behind = min(loop.step for loop in loops)
-        for loop, failure in _advance([loop for loop in loops if loop.step == furthest_behind], draw):
-            loops.remove(loop)
-            yield loop.number, failure
-        if time.monotonic() - saved > CHECKPOINT_SECONDS:
-            for loop in loops:
-                loop.save()
-            saved = time.monotonic()
         for loop in [loop for loop in loops if loop.done]:
             loops.remove(loop)
             yield loop.number, loop.outcome()
+        for loop, failure in group.advance():
+            yield loop.number, failure
 
 
 def train_block(cell: Cell, block: Block, mode: Mode, checkpoint: Path, report: Report) -> BlockResult:
@@ -143,24 +87,67 @@ def train_block(cell: Cell, block: Block, mode: Mode, checkpoint: Path, report: 
     return outcome
 
 
-def _advance(loops: Sequence["_Loop"], draw: Draw) -> Iterator[tuple["_Loop", Exception]]:
-    """Train blocks that stand at one step to their next evaluation; yields those that fail."""
-    started, step, running = time.monotonic(), loops[0].step, list(loops)
+class _Group:
+    """Blocks on one draw, and the clock of their checkpoints.
 
-    def each(work: Callable[..., None], *values: Any) -> Iterator[tuple[_Loop, Exception]]:
+    Args:
+        loops: the blocks that are not done; those that fail or end are removed from it.
+        draw: their numbers.
+    """
+
+    def __init__(self, loops: list["_Loop"], draw: Draw) -> None:
+        self.loops = loops
+        self.draw = draw
+        self.saved = time.monotonic()
+
+    def advance(self) -> Iterator[tuple["_Loop", Exception]]:
+        """Train the blocks that are furthest behind to their next evaluation, or to the step of the others.
+
+        Yields those that fail.
+        """
+        if not self.loops:
+            return
+        step = min(loop.step for loop in self.loops)
+        running = [loop for loop in self.loops if loop.step == step]
+        ahead = [loop.step for loop in self.loops if loop.step > step]
+        until = min([loop.next_evaluation for loop in running] + ahead)
+        yield from self._each(running, _Loop.prepare, until)
+        started = time.monotonic()
+        while step < until:
+            step += 1
+            yield from self._each(running, _Loop.update, self.draw(step))
+            now = time.monotonic()
+            if now - self.saved > CHECKPOINT_SECONDS:
+                started = self._settle(running, started)
+                self.save()
+        due = [loop for loop in running if loop.step == loop.next_evaluation]
+        yield from self._each(due, _Loop.evaluate)
+        self._settle(running, started)
+
+    def save(self) -> None:
+        """Write the checkpoints of all blocks: after any step, an evaluation or not."""
+        for loop in self.loops:
+            loop.save()
+        self.saved = time.monotonic()
+
+    def _each(
+        self, running: list["_Loop"], work: Callable[..., None], *values: Any
+    ) -> Iterator[tuple["_Loop", Exception]]:
         for loop in tuple(running):
             try:
                 work(loop, *values)
             except Exception as error:  # the caller stores and reports it
                 running.remove(loop)
+                self.loops.remove(loop)
                 yield loop, error
 
-    yield from each(_Loop.prepare)
-    for index in range(loops[0].cell.recipe.log_every):
-        yield from each(_Loop.update, draw(step + index + 1), index)
-    yield from each(_Loop.evaluate)
-    for loop in running:
-        loop.seconds += (time.monotonic() - started) / len(running)
+    @staticmethod
+    def _settle(running: Sequence["_Loop"], started: float) -> float:
+        """Share the time since `started` among the blocks; returns now."""
+        now = time.monotonic()
+        for loop in running:
+            loop.seconds += (now - started) / len(running)
+        return now
 
 
 class _Loop:
@@ -171,22 +158,24 @@ class _Loop:
         self.number = number
         self.cell = request.cell
         self.device = torch.device(mode.device)
-        self.data = Data(self.cell, request.block.seeds, self.device)
-        self.program: Program = program_of(self.cell, mode)
+        seeds, width = request.block.seeds, request.block.width
+        self.data = Data(self.cell, seeds, self.device)
+        self.program: Program = program_of(self.cell, mode, width)
+        self.noise = noise_numbers(self.program.noise, self.cell, seeds, mode) if self.program.noise else None
         self.step = 0
         self.seconds = 0.0
         self.log = Log(1 + self.cell.recipe.steps // self.cell.recipe.log_every)
+        self.first = 0
         self.schedule: list[tuple[Tensor, ...]] = []
-        self.below = torch.zeros(WIDTH, dtype=torch.bool)
-        self.state = self.program.initial_state(request.block.seeds, self.device)
+        self.below = torch.zeros(width, dtype=torch.bool)
+        self.state = self.program.initial_state(seeds, self.device)
         self.selected = Selected(
-            error=torch.full((WIDTH,), torch.inf, dtype=torch.float64, device=self.device),
-            step=torch.full((WIDTH,), -1, dtype=torch.int64, device=self.device),
+            error=torch.full((width,), torch.inf, dtype=torch.float64, device=self.device),
+            step=torch.full((width,), -1, dtype=torch.int64, device=self.device),
             parameters=self.state.parameters,
         )
-        self.draws = Draws.first(WIDTH, self.device)
-        lanes = {"lanes": ranges_text(request.block.seeds), "format": FORMAT}
-        self.identity = mode.describe() | lanes | self.cell.identity()
+        self.restarts = self.program.rule.first(width, self.device)
+        self.identity = mode.describe() | {"lanes": request.block.span, "format": FORMAT} | self.cell.identity()
         snapshot = checkpoint.load(request.checkpoint, self.identity)
         if snapshot:
             self.restore(snapshot)
@@ -195,21 +184,28 @@ class _Loop:
             self.evaluate()
 
     @property
-    def done(self) -> bool:
-        """Whether the last step has been made."""
-        return self.step >= self.cell.recipe.steps
+    def next_evaluation(self) -> int:
+        """The step after which the next evaluation comes; one that a checkpoint came before is still due."""
+        return self.log.steps[-1] + self.cell.recipe.log_every
 
-    def prepare(self) -> None:
-        """Compute what changes with the step, for every step to the next evaluation: see `Program.step`."""
-        recipe = self.cell.recipe
-        steps = torch.arange(self.step + 1, self.step + recipe.log_every + 1, device=self.device)
+    @property
+    def done(self) -> bool:
+        """Whether the last evaluation has been made."""
+        return self.log.steps[-1] >= self.cell.recipe.steps
+
+    def prepare(self, until: int) -> None:
+        """Compute the values that change with the step, for every step up to `until`: see `Program.step`."""
+        steps = torch.arange(self.step + 1, until + 1, device=self.device)
         ramps = self._ramps(steps)
-        columns = [*corrections(recipe, steps), *(ramps[name] for name in self.program.penalties)]
+        columns = [*corrections(self.cell.recipe, steps), *(ramps[name] for name in self.program.penalties)]
+        self.first = self.step
         self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
 
-    def update(self, numbers: Tensor, index: int) -> None:
-        """One step of the optimiser on the batch made of `numbers`; `index` counts from the last evaluation."""
-        self.state = self.program.step(self.state, numbers, self.data.constants, self.schedule[index])
+    def update(self, numbers: Tensor) -> None:
+        """One step of the optimiser on the batch made of `numbers`."""
+        noise = None if self.noise is None else self.noise(self.step + 1)[..., : numbers.shape[-1]]
+        schedule = self.schedule[self.step - self.first]
+        self.state = self.program.step(self.state, numbers, noise, self.data.constants, schedule)
         self.step += 1
 
     def _ramps(self, steps: Tensor) -> Tensors:
@@ -222,52 +218,45 @@ class _Loop:
         return ramps
 
     def evaluate(self) -> None:
-        """Errors on every evaluated split, entered into the log; the best parameters are kept."""
-        values: Tensors = {}
-        for split, examples in self.data.evaluated.items():
-            for name, error in self.program.evaluate(self.state.parameters, examples).items():
-                values[f"{split}_{name}"] = torch.where(self.state.alive, error, torch.nan)
-        values["sparsity_error"] = torch.where(
-            self.state.alive, self.program.sparsity_error(self.state.parameters), torch.nan
-        )
-        values["train_loss"] = self.state.loss
-        if self.cell.recipe.reinitialize_after:
-            values["reinitialized"] = self.draws.count
+        """Enter the measures of every evaluated split into the log, keep the best parameters, restart what is due."""
+        recipe, values = self.cell.recipe, self._figures()
         self.log.append(self.step, values)
-        error = values[f"{self.cell.task.evaluated[0]}_mse"].double()
-        self._select(error)
-        if self.cell.recipe.reinitialize_after and self.step > 0:
-            self._reinitialize(error)
+        error = values[self.cell.task.selects].double()
+        error = -error if self.cell.task.larger_is_better else error
+        if self.step > 0 or recipe.steps == 0:  # the papers' rule: every evaluation but the untrained one
+            self.selected = self.selected.updated(error, self.step, self.state.parameters, recipe.selection)
+        if recipe.reinitialize_after and self.step > 0:
+            self._restart(values, error)
         self.report()
 
-    def _select(self, error: Tensor) -> None:
-        recipe = self.cell.recipe
-        if self.step == 0 and recipe.steps > 0:
-            return  # the papers' rule: every evaluation but the untrained one
-        better = error.isfinite() & ((error < self.selected.error) | (recipe.selection == "last"))
-        mask = {name: better.view(-1, *[1] * (old.ndim - 1)) for name, old in self.selected.parameters.items()}
-        self.selected = Selected(
-            error=torch.where(better, error, self.selected.error),
-            step=torch.where(better, self.step, self.selected.step),
-            parameters={
-                name: torch.where(mask[name], self.state.parameters[name], old)
-                for name, old in self.selected.parameters.items()
-            },
-        )
+    def _figures(self) -> Tensors:
+        values: Tensors = {}
+        for split, chunks in self.data.evaluated.items():
+            for name, figure in self.program.evaluate(self.state.parameters, chunks).items():
+                values[f"{split}_{name}"] = torch.where(self.state.alive, figure, torch.nan)
+        sparsity = self.program.sparsity_error(self.state.parameters)
+        values["sparsity_error"] = torch.where(self.state.alive, sparsity, torch.nan)
+        values["train_loss"] = self.state.loss
+        if self.cell.recipe.reinitialize_after:
+            values["reinitialized"] = self.restarts["count"]
+        return values
 
-    def _reinitialize(self, error: Tensor) -> None:
-        self.draws, due = self.draws.judged(error, self.state.alive, self.cell.recipe)
+    def _restart(self, values: Tensors, error: Tensor) -> None:
+        """Give new weights to the seeds that the recipe's rule finds stuck."""
+        rule = self.program.rule
+        self.restarts, due = rule.judged(self.restarts, values, error, self.state.alive, self.cell.recipe)
         if due.any():
-            self.state = self.program.restarted(self.state, due, self.draws.count, self.request.block.seeds)
+            self.state = self.program.restarted(self.state, due, self.restarts["count"], self.request.block.seeds)
 
     def report(self) -> None:
-        """Tell the step, and the seeds asked for whose error has been below the threshold in this process."""
-        if self.request.threshold is not None:
-            self.below |= self.log.columns[f"{self.cell.task.judge}_mse"][-1] < self.request.threshold
+        """Tell the step, and the seeds asked for that have been below the threshold in this process."""
+        judged = self.log.columns.get(self.cell.task.judges)  # None where it is judged once, at the end
+        if self.request.threshold is not None and judged is not None:
+            self.below |= judged[-1] < self.request.threshold
         self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
 
     def outcome(self) -> BlockResult | Exception:
-        """The result, or what went wrong in making it."""
+        """The result, or the error in making it."""
         try:
             return self.result()
         except Exception as error:  # the caller stores and reports it
@@ -275,24 +264,27 @@ class _Loop:
 
     def result(self) -> BlockResult:
         """The runs of the seeds that were asked for."""
-        lanes = self.request.block.lanes
-        weights = self.program.weights(self.selected.parameters)
-        tested: dict[str, np.ndarray] = {}
-        for split in self.cell.task.tested:
-            errors = self.program.test(self.selected.parameters, self.data.examples(split))
-            tested |= {f"{split}_{name}": error.cpu().numpy()[lanes] for name, error in errors.items()}
-        predictions = None
-        if self.data.probes is not None:
-            predictions = self.program.predictions(self.selected.parameters, self.data.probes).cpu().numpy()[lanes]
+        lanes, parameters, task = self.request.block.lanes, self.selected.parameters, self.cell.task
+        tested: Tensors = {}
+        for split in task.tested:
+            figures = self.program.test(parameters, self.data.examples(split))
+            tested |= {f"{split}_{name}": figure for name, figure in figures.items()}
+        arrays = {} if self.data.probes is None else self.program.records(parameters, self.data.probes)
+
+        def chosen(values: Tensors) -> Arrays:
+            return {name: value.cpu().numpy()[lanes] for name, value in values.items()}
+
         return BlockResult(
             block=self.request.block,
             steps=np.array(self.log.steps, np.int64),
             columns={name: column.numpy()[:, lanes] for name, column in self.log.columns.items()},
             selected_step=self.selected.step.cpu().numpy()[lanes],
             diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
-            weights={name: matrix.cpu().numpy()[lanes] for name, matrix in weights.items()},
-            tested=tested,
-            predictions=predictions,
+            parameters={name.removeprefix("network."): value for name, value in chosen(parameters).items()},
+            weights=chosen(self.program.weights(parameters)),
+            gates=chosen(self.program.gates(parameters, self.data.evaluated[task.evaluated[0]])),
+            tested=chosen(tested),
+            arrays=chosen(arrays),
             seconds=self.seconds,
         )
 
@@ -309,7 +301,7 @@ class _Loop:
             "log": {name: column.clone() for name, column in self.log.columns.items()},
             "state": _entries(self.state),
             "selected": _entries(self.selected),
-            "draws": _entries(self.draws),
+            "restarts": self.restarts,
         }
 
     def restore(self, snapshot: checkpoint.Snapshot) -> None:
@@ -319,10 +311,10 @@ class _Loop:
         self.log.restore(snapshot["steps"], snapshot["log"])
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))
-        self.draws = Draws(**_to(snapshot["draws"], self.device))
+        self.restarts = _to(snapshot["restarts"], self.device)
 
 
-def _entries(part: State | Selected | Draws) -> dict[str, Any]:
+def _entries(part: State | Selected) -> dict[str, Any]:
     """The fields of a dataclass by name."""
     return {entry.name: getattr(part, entry.name) for entry in fields(part)}
 

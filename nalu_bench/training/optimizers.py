@@ -1,4 +1,4 @@
-"""Optimisers as pure functions of one parameter, so that they work on a stacked seed axis.
+"""Optimisers as pure functions of one parameter, so that they work on a stacked seed axis: see `Update`.
 
 The formulas are those of `torch.optim`; a test holds them against it.
 """
@@ -8,25 +8,29 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from nalu_bench import registry
 from nalu_bench.plan.recipe import Recipe
+from nalu_bench.registry import register
 
 Moments = tuple[Tensor, Tensor]
 Update = Callable[[Recipe, Tensor, Moments, Tensor, Tensor], tuple[Tensor, Moments]]
 """(recipe, gradient, moments, step size, correction) -> (what to subtract, new moments)."""
 
 
+@register("adam", version=1, corrected=True)
 def adam(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:
     """m ← β1 m + (1-β1) g, v ← β2 v + (1-β2) g², Δ = α_t m / (√v / c_t + ε); Kingma & Ba 2015, Algorithm 1.
 
-    α_t = α / (1 - β1^t) and c_t = √(1 - β2^t) come from `schedule`.
+    α_t = α / (1 - β1^t) and c_t = √(1 - β2^t) come from `corrections`.
     """
     mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
     square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
     return step_size * mean / (square.sqrt() / correction + recipe.epsilon), (mean, square)
 
 
+@register("rmsprop", version=1)
 def rmsprop(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:
@@ -35,6 +39,7 @@ def rmsprop(
     return step_size * gradient / (square.sqrt() + recipe.epsilon), (moments[0], square)
 
 
+@register("sgd", version=1)
 def sgd(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:
@@ -42,13 +47,14 @@ def sgd(
     return step_size * gradient, moments
 
 
-UPDATES: dict[str, Update] = {"adam": adam, "rmsprop": rmsprop, "sgd": sgd}
-
-
 def corrections(recipe: Recipe, steps: Tensor) -> tuple[Tensor, Tensor]:
-    """Step size and correction after `steps` updates (counted from 1), float64."""
+    """Step size and correction after `steps` updates (counted from 1), float64.
+
+    The learning rate follows the recipe's schedule: its factor is taken at the share of the steps before this one.
+    """
     steps = steps.to(torch.float64)
-    if recipe.optimizer == "adam":
-        step_size = recipe.learning_rate / (1 - recipe.beta1**steps)
-        return step_size, (1 - recipe.beta2**steps).sqrt()
-    return torch.full_like(steps, recipe.learning_rate), torch.ones_like(steps)
+    schedule = registry.schedules.load(recipe.schedule)
+    rate = recipe.learning_rate * schedule((steps - 1) / max(recipe.steps, 1), recipe.schedule_end)
+    if registry.optimizers.fact(recipe.optimizer, "corrected", False):
+        return rate / (1 - recipe.beta1**steps), (1 - recipe.beta2**steps).sqrt()
+    return rate, torch.ones_like(steps)

@@ -1,20 +1,21 @@
-"""Many seeds of one network as one computation: a stacked seed axis through `torch.func.vmap`.
+"""Many seeds of one network as one computation, over a stacked seed axis.
 
 Letters: S seeds of a block, B examples, I inputs, O outputs. Losses are never summed across seeds before they are
 differentiated on their own, so every seed trains as if alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.func import functional_call, grad_and_value, vmap
-from torch.nn import functional
+from torch import Tensor
+from torch.func import functional_call, grad_and_value
 
+from nalu_bench import registry
 from nalu_bench.errors import UsageError
+from nalu_bench.models.model import WIDTH
 from nalu_bench.models.network import Network
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
@@ -22,9 +23,11 @@ from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Flat, Mode
-from nalu_bench.training.data import Examples, Tensors
-from nalu_bench.training.optimizers import UPDATES
+from nalu_bench.training.data import Examples, Tensors, some_numbers
+from nalu_bench.training.lanes import over_seeds
+from nalu_bench.training.objective import Bound, mean_gates, objective
 from nalu_bench.training.random import streams
+from nalu_bench.training.restart import RestartRule
 
 
 @dataclass(frozen=True)
@@ -61,91 +64,36 @@ class State:
         return cls(parameters, means, squares, *tensors[3 * count :])
 
 
-LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "mse": lambda y, t: (y - t).square().mean(),
-    "smooth_l1": functional.smooth_l1_loss,
-}
-
-
-class Objective(nn.Module):
-    """loss + Σ_k λ_k R_k of one network on one batch."""
-
-    def __init__(self, network: Network, loss: str) -> None:
-        super().__init__()
-        self.network = network
-        self.loss = LOSSES[loss]
-
-    def forward(self, x: Tensor, t: Tensor, factors: Tensors) -> Tensor:
-        y, penalties = self.network.predict(x)
-        loss = self.loss(y, t)
-        for name, value in penalties.items():
-            loss = loss + factors[name] * value
-        return loss
-
-
-NEGLIGIBLE = 1e-8
-"""The absolute error that is always right, `numpy.isclose`'s default."""
-
-
-class Errors(nn.Module):
-    """Mean squared and mean absolute error of one network on one split, and its accuracies.
-
-    The accuracy of a tolerance is the share of examples with |y - t| <= 1e-8 + tolerance · |t|, as `numpy.isclose` has
-    it.
-    """
-
-    def __init__(self, network: Network, tolerances: Sequence[float]) -> None:
-        super().__init__()
-        self.network = network
-        self.tolerances = tolerances
-
-    @property
-    def names(self) -> list[str]:
-        """What `forward` returns."""
-        return ["mse", "mae", *(f"accuracy_{tolerance:g}" for tolerance in self.tolerances)]
-
-    def forward(self, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
-        difference = self.network(x) - t
-        distance = difference.abs()
-        right = [distance <= NEGLIGIBLE + tolerance * t.abs() for tolerance in self.tolerances]
-        return difference.square().mean(), distance.mean(), *(each.to(t.dtype).mean() for each in right)
-
-
-class Method(nn.Module):
-    """A method of a network as a module, so that `functional_call` can give it other parameters."""
-
-    def __init__(self, network: Network, method: str) -> None:
-        super().__init__()
-        self.network = network
-        self.method = method
-
-    def forward(self, *inputs: Tensor) -> Any:
-        return getattr(self.network, self.method)(*inputs)
-
-
 class Program:
     """The computations of one model on one shape of task: a training step and an evaluation, perhaps compiled.
 
     Tasks that differ by values alone (the operation, the ranges) share one program.
     """
 
-    def __init__(self, cell: Cell, mode: Mode) -> None:
+    def __init__(self, cell: Cell, mode: Mode, width: int) -> None:
         self.task: Task = cell.task
         self.recipe: Recipe = cell.recipe
         self.mode = mode
+        self.width = width
         self.network = cell.model.build(cell.task)
-        self.objective = Objective(self.network, cell.recipe.loss)
-        self.errors = Errors(self.network, cell.task.tolerances)
-        self.projection = Method(self.network, "project_")
-        self.sparsity = Method(self.network, "sparsity_error")
-        self.matrices = Method(self.network, "weights")
-        self.outputs = Method(self.network, "forward")
+        loss = registry.losses.load(cell.recipe.loss)
+        self.objective = Bound(self.network, objective(cell.task, loss, cell.model.penalties))
+        self.measures = Bound(self.network, cell.task.measure)
+        self.recording = Bound(self.network, cell.task.record)
+        self.gating = Bound(self.network, mean_gates)
+        self.projection = Bound(self.network, Network.project_)
+        self.sparsity = Bound(self.network, Network.sparsity_error)
+        self.matrices = Bound(self.network, Network.weights)
+        self.clip = registry.clippings.load(cell.recipe.clipping)
+        self.optimizer = registry.optimizers.load(cell.recipe.optimizer)
+        self.rule: RestartRule = registry.restarts.load(cell.recipe.restart)()
         self.names = [f"network.{name}" for name in self.network.initialisers()]
+        self.noise = self.network.noise
         self.penalties = sorted(cell.model.penalties)
         self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
         self.split_constants = sorted(cell.task.split_parameters("train"))
-        self._step_graph = compilation.graph(self._flat_step, mode)
-        self._error_graphs: dict[tuple[bool, torch.Size], Flat] = {}
+        self._step_graphs: dict[torch.Size, Flat] = {}
+        self._measure_graphs: dict[tuple[bool, torch.Size], tuple[Flat, list[str]]] = {}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
         """Initial weights, each from the stream of its seed and name."""
@@ -175,51 +123,63 @@ class Program:
         """
         prototypes = dict(self.network.named_parameters())
         parameters = {name: value.clone() for name, value in state.parameters.items()}
+        initialisers = self.rule.initialisers(self.network)
         for lane in due.nonzero().flatten().tolist():
-            for name, initialise in self.network.initialisers().items():
+            for name, initialise in initialisers.items():
                 value = _draw(prototypes[name], f"{name} {int(count[lane])}", initialise, seeds[lane])
                 parameters[f"network.{name}"][lane] = value.to(due.device)
         nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
         means, squares = _keep(~due, state.means, nothing), _keep(~due, state.squares, nothing)
         return replace(state, parameters=parameters, means=means, squares=squares)
 
-    def step(self, state: State, numbers: Tensor, constants: Sequence[Tensor], schedule: Sequence[Tensor]) -> State:
-        """One update of every seed that is alive, from its random numbers (S, I, B).
+    def step(
+        self, state: State, numbers: Tensor, noise: Tensor | None, constants: Sequence[Tensor],
+        schedule: Sequence[Tensor],
+    ) -> State:  # fmt: skip
+        """One update of every seed that is alive, from its random numbers.
 
         Args:
             state: before the update.
-            numbers: of this step's batch.
+            numbers: of this step's batch (S, I, B).
+            noise: the numbers (S, noise, B) that the network asked for, or None.
             constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
             schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
         """
-        return State.of(self.names, self._step_graph(*state.tensors(), numbers, *constants, *schedule))
+        graph = self._step_graphs.get(numbers.shape)  # the last batch of an epoch may be a smaller one
+        if graph is None:
+            graph = self._step_graphs[numbers.shape] = compilation.graph(self._flat_step, self.mode)
+        drawn = [numbers] if noise is None else [numbers, noise]
+        return State.of(self.names, graph(*state.tensors(), *drawn, *constants, *schedule))
 
     def _flat_step(self, *tensors: Tensor) -> list[Tensor]:
         rest = iter(tensors)
         state = State.of(self.names, list(islice(rest, 3 * len(self.names) + 3)))
         numbers = next(rest)
+        noise = {"noise": next(rest)} if self.noise else {}
         seed_parameters = {name: next(rest) for name in self.seed_constants}
         split_parameters = {name: next(rest) for name in self.split_constants}
-        return self._step(state, numbers, seed_parameters, split_parameters, *rest).tensors()
+        return self._step(state, numbers, noise, seed_parameters, split_parameters, *rest).tensors()
 
     def _step(
-        self, state: State, numbers: Tensor, seed_parameters: Tensors, split_parameters: Tensors,
+        self, state: State, numbers: Tensor, noise: Tensors, seed_parameters: Tensors, split_parameters: Tensors,
         step: Tensor, step_size: Tensor, correction: Tensor, *factors: Tensor,
     ) -> State:  # fmt: skip
         named_factors = dict(zip(self.penalties, factors, strict=True))
 
-        def loss_of(parameters: Tensors, numbers: Tensor, constants: Tensors) -> Tensor:
+        def loss_of(parameters: Tensors, numbers: Tensor, constants: Tensors, noise: Tensors) -> Tensor:
             x, t = self.task.sample(numbers, constants, split_parameters)
-            loss = functional_call(self.objective, parameters, (x, t, named_factors))
+            loss = functional_call(self.objective, parameters, (x, t, noise.get("noise"), named_factors))
             assert isinstance(loss, Tensor)
             return loss
 
-        gradients, loss = vmap(grad_and_value(loss_of))(state.parameters, numbers, seed_parameters)
+        each = over_seeds(grad_and_value(loss_of), self.width)
+        gradients, loss = each(state.parameters, numbers, seed_parameters, noise)
         finite = loss.isfinite()
         alive = state.alive & finite
+        gradients = self.clip(gradients, self.recipe.clip_at)
         parameters, means, squares = {}, {}, {}
         for name, old in state.parameters.items():
-            change, (means[name], squares[name]) = UPDATES[self.recipe.optimizer](
+            change, (means[name], squares[name]) = self.optimizer(
                 self.recipe, gradients[name], (state.means[name], state.squares[name]), step_size, correction
             )
             parameters[name] = old - change
@@ -233,63 +193,104 @@ class Program:
             loss=torch.where(alive, loss, torch.nan),
         )
 
-    def evaluate(self, parameters: Tensors, examples: Examples) -> Tensors:
-        """What `Errors` measures, (S,) by name."""
+    def evaluate(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
+        """The task's measures of a split, (S,) by name: means over all chunks."""
+        return _mean_over((self._measured(parameters, examples), examples.count) for examples in chunks)
+
+    def _measured(self, parameters: Tensors, examples: Examples) -> Tensors:
         kind = (examples.shared, examples.x.shape)  # a graph is made for one shape
-        if kind not in self._error_graphs:
-            self._error_graphs[kind] = compilation.graph(self._flat_errors(examples.shared), self.mode)
-        errors = self._error_graphs[kind](*parameters.values(), examples.x, examples.t)
-        return dict(zip(self.errors.names, errors, strict=True))
+        if kind not in self._measure_graphs:
+            names: list[str] = []
+            flat = self._flat_measures(examples.shared, names)
+            self._measure_graphs[kind] = compilation.graph(flat, self.mode), names
+        graph, names = self._measure_graphs[kind]
+        figures = graph(*parameters.values(), examples.x, examples.t)
+        return dict(zip(names, figures, strict=True))
 
-    def _flat_errors(self, shared: bool) -> Flat:
-        def errors_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
-            errors: tuple[Tensor, ...] = functional_call(self.errors, parameters, (x, t))
-            return errors
+    def _flat_measures(self, shared: bool, names: list[str]) -> Flat:
+        """The measures as a function of tensors alone; it enters their names into `names` when it is traced."""
 
-        def errors(*tensors: Tensor) -> tuple[Tensor, ...]:
+        def figures_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
+            figures: Tensors = functional_call(self.measures, parameters, (x, t))
+            names[:] = figures
+            return tuple(figures.values())
+
+        def figures(*tensors: Tensor) -> tuple[Tensor, ...]:
             *values, x, t = tensors
             parameters = dict(zip(self.names, values, strict=True))
-            found: tuple[Tensor, ...] = vmap(errors_of, in_dims=(0, None if shared else 0, 0))(parameters, x, t)
+            each = over_seeds(figures_of, self.width, in_dims=(0, None if shared else 0, 0))
+            found: tuple[Tensor, ...] = each(parameters, x, t)
             return found
 
-        return errors
-
-    def test(self, parameters: Tensors, examples: Examples) -> Tensors:
-        """As `evaluate`, eagerly: for what is computed once, and may be long."""
-        with torch.no_grad():
-            errors = self._flat_errors(examples.shared)(*parameters.values(), examples.x, examples.t)
-        return dict(zip(self.errors.names, errors, strict=True))
+        return figures
 
     @torch.no_grad()
+    def test(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
+        """As `evaluate`, eagerly: for what is computed once, and may be long."""
+
+        def measured(examples: Examples) -> Tensors:
+            names: list[str] = []
+            figures = self._flat_measures(examples.shared, names)(*parameters.values(), examples.x, examples.t)
+            return dict(zip(names, figures, strict=True))
+
+        return _mean_over((measured(examples), examples.count) for examples in chunks)
+
     def sparsity_error(self, parameters: Tensors) -> Tensor:
         """(S,), see `Network.sparsity_error`."""
-        error: Tensor = vmap(lambda p: functional_call(self.sparsity, p, ()))(parameters)
+        error: Tensor = self._of_every_seed(self.sparsity, parameters)
         return error
 
-    @torch.no_grad()
-    def predictions(self, parameters: Tensors, x: Tensor) -> Tensor:
-        """What the network of every seed makes of the same inputs (B, I): (S, B, O)."""
-        outputs: Tensor = vmap(lambda p: functional_call(self.outputs, p, (x,)))(parameters)
-        return outputs
+    def records(self, parameters: Tensors, x: Tensor) -> Tensors:
+        """The task's named arrays (S, ...) of the network of every seed on the same inputs (B, ...)."""
+        arrays: Tensors = self._of_every_seed(self.recording, parameters, x)
+        return arrays
 
-    @torch.no_grad()
     def weights(self, parameters: Tensors) -> Tensors:
         """The effective matrices (S, O, I) by name, see `Network.weights`."""
-        matrices: Tensors = vmap(lambda p: functional_call(self.matrices, p, ()))(parameters)
+        matrices: Tensors = self._of_every_seed(self.matrices, parameters)
         return matrices
 
+    def gates(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
+        """The gates (S, O) by name, means over the examples of all chunks, see `Network.gates`."""
 
-def program_of(cell: Cell, mode: Mode) -> Program:
+        def found(examples: Examples) -> Tensors:
+            dims = (0, None if examples.shared else 0)
+            gates: Tensors = self._of_every_seed(self.gating, parameters, examples.x, in_dims=dims)
+            return gates
+
+        return _mean_over((found(examples), examples.count) for examples in chunks)
+
+    @torch.no_grad()
+    def _of_every_seed(self, function: Bound, parameters: Tensors, *inputs: Tensor, in_dims: Any = None) -> Any:
+        """A function of the network for every seed, eagerly; inputs are the same for all unless `in_dims` differ."""
+        dims = in_dims or (0, *(None for _ in inputs))
+        return over_seeds(lambda p, *rest: functional_call(function, p, rest), self.width, dims)(parameters, *inputs)
+
+
+def _mean_over(chunks: Iterable[tuple[Tensors, int]]) -> Tensors:
+    """The mean of figures over chunks of examples, each with its count; a single chunk's are taken as they are."""
+    (figures, count), *others = chunks
+    if not others:
+        return figures
+    total = count + sum(more for _, more in others)
+    sums = {name: figure.double() * count for name, figure in figures.items()}
+    for figures, more in others:
+        sums = {name: value + figures[name].double() * more for name, value in sums.items()}
+    return {name: (value / total).to(figures[name].dtype) for name, value in sums.items()}
+
+
+def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
     """The program of a cell, shared with every cell of this process that needs the same computations."""
     recipe = replace(
         cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last",
         reinitialize_after=0, reinitialize_counting="in_a_row", reinitialize_above=0.0, reinitialize_times=1,
+        schedule="constant", schedule_end=0.0,
     )  # fmt: skip
-    sample = type(cell.task).sample  # a subclass that has its own must not get its parent's program
-    task = [f"{sample.__module__}.{sample.__qualname__}", *map(str, (*cell.task.program(), *cell.task.tolerances))]
-    key = canonical([plain(cell.model), task, plain(recipe), mode.describe()])
+    kind = type(cell.task)  # a subclass may override anything that `program()` of its parent does not tell
+    task = [f"{kind.__module__}.{kind.__qualname__}", *map(str, cell.task.program())]
+    key = canonical([plain(cell.model), task, plain(recipe), mode.describe(), width])
     if key not in _programs:
-        _programs[key] = Program(cell, mode)
+        _programs[key] = Program(cell, mode, width)
     return _programs[key]
 
 
@@ -297,16 +298,18 @@ _programs: dict[str, Program] = {}
 
 
 def check_network(cell: Cell, network: Network) -> None:
-    """Raise UsageError for parameters without initial values, for buffers, and for penalties without a factor or
-    factors without a penalty."""
+    """Raise UsageError for parameters without initial values, for buffers, for noise that nobody hands on, and for
+    penalties without a factor or factors without a penalty."""
     undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
     if undrawn:
         raise UsageError(f"`initialisers` of {cell.model.name}'s units must name every parameter, missing {undrawn}.")
     buffers = sorted(name for name, _ in network.named_buffers())
     if buffers:
         raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
-    with torch.no_grad():
-        found = sorted(network.predict(_two_examples(cell.task))[1])
+    noisy = sorted(path for path, unit in network.units() if unit.noise)
+    if noisy and not network.noise:
+        raise UsageError(f"a {cell.model.kind} model hands no noise to its units, and {', '.join(noisy)} ask for it.")
+    found = sorted(_penalties(cell, network))
     given = sorted(cell.model.penalties)
     if found != given:
         raise UsageError(
@@ -315,11 +318,15 @@ def check_network(cell: Cell, network: Network) -> None:
         )
 
 
-def _two_examples(task: Task) -> Tensor:
-    """Inputs of some network."""
+@torch.no_grad()
+def _penalties(cell: Cell, network: Network) -> Tensors:
+    """The penalties of the network on two examples."""
+    task = cell.task
     drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
     constants = [{name: torch.from_numpy(value) for name, value in part.items()} for part in drawn]
-    return task.sample(torch.ones(task.numbers("train"), 2), *constants)[0]
+    x, t = task.sample(some_numbers(task, 2), *constants)
+    noise = torch.zeros(network.noise, 2) if network.noise else None
+    return task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
 
 
 def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:

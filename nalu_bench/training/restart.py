@@ -1,50 +1,72 @@
-"""When a seed that is stuck starts anew."""
+"""Rules by which a seed that is stuck starts anew."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
+from nalu_bench.models.network import Network
 from nalu_bench.plan.recipe import Recipe
+from nalu_bench.registry import register
+from nalu_bench.units.unit import Initialiser
+
+Memory = dict[str, Tensor]
+"""A rule's state between evaluations, by name; (S, ...) each. "count" (S,) is how often each seed has started anew."""
 
 
-@dataclass(frozen=True)
-class Draws:
-    """How each seed's present draw of initial weights has done so far.
+class RestartRule:
+    """When seeds start anew, and with which weights. A rule has no state of its own: it is given its memory."""
 
-    Attributes:
-        best: (S,) the smallest finite validation error since the draw, or inf.
-        stale: (S,) evaluations without a smaller one, since then or in total.
-        count: (S,) how often the seed has started anew.
-    """
+    def first(self, seeds: int, device: torch.device) -> Memory:
+        """The memory before training."""
+        return {"count": torch.zeros(seeds, dtype=torch.int64, device=device)}
 
-    best: Tensor
-    stale: Tensor
-    count: Tensor
-
-    @classmethod
-    def first(cls, seeds: int, device: torch.device) -> "Draws":
-        """Before training."""
-        nothing = torch.zeros(seeds, dtype=torch.int64, device=device)
-        return cls(torch.full((seeds,), torch.inf, dtype=torch.float64, device=device), nothing, nothing)
-
-    def judged(self, error: Tensor, alive: Tensor, recipe: Recipe) -> tuple["Draws", Tensor]:
-        """After an evaluation: the new state, and which seeds (S,) start anew.
-
-        A seed starts anew if its validation error did not fall below the smallest of the draw at
-        `recipe.reinitialize_after` evaluations, in a row or in total, that smallest is at least `reinitialize_above`,
-        and it has done so less than `reinitialize_times` times. One that has diverged stays as it is.
-
-        Source: the IIT Indore report, section 5.1 (in a row, above a threshold, any number of times) and its code (in
-        total, without a threshold, once). Deviations: the report leaves open what the threshold is compared with.
+    def judged(
+        self, memory: Memory, figures: Mapping[str, Tensor], error: Tensor, alive: Tensor, recipe: Recipe
+    ) -> tuple[Memory, Tensor]:
+        """The memory after an evaluation, and which seeds (S,) start anew.
 
         Args:
-            error: (S,) validation errors.
-            alive: (S,) which seeds have not diverged.
+            memory: before it.
+            figures: everything that the evaluation measured, by column; "train_loss" among them.
+            error: (S,) on the selecting split, smaller is better.
+            alive: (S,) which seeds have not diverged; the others stay as they are.
         """
-        better = error.isfinite() & (error < self.best)
-        kept = self.stale if recipe.reinitialize_counting == "in_total" else torch.zeros_like(self.stale)
-        best, stale = torch.where(better, error, self.best), torch.where(better, kept, self.stale + 1)
+        raise NotImplementedError
+
+    def initialisers(self, network: Network) -> dict[str, Initialiser]:
+        """The distribution of the new weights; that of the first ones by default."""
+        return network.initialisers()
+
+
+@register("stale", version=1)
+class Stale(RestartRule):
+    """A seed starts anew once its error on the selecting split has not fallen for `recipe.reinitialize_after`
+    evaluations, in a row or in total, if the smallest since the draw is at least `reinitialize_above`, and less than
+    `reinitialize_times` times.
+
+    Source: the IIT Indore report, section 5.1 (in a row, above a threshold, any number of times) and its code (in
+    total, without a threshold, once). Deviations: the report leaves open what the threshold is compared with.
+
+    Memory: "best" (S,), the smallest finite error since the draw, or inf; "stale" (S,), evaluations without a smaller
+    one, since then or in total.
+    """
+
+    def first(self, seeds: int, device: torch.device) -> Memory:
+        nothing = torch.zeros(seeds, dtype=torch.int64, device=device)
+        return super().first(seeds, device) | {
+            "best": torch.full((seeds,), torch.inf, dtype=torch.float64, device=device),
+            "stale": nothing,
+        }
+
+    def judged(
+        self, memory: Memory, figures: Mapping[str, Tensor], error: Tensor, alive: Tensor, recipe: Recipe
+    ) -> tuple[Memory, Tensor]:
+        best, stale, count = memory["best"], memory["stale"], memory["count"]
+        better = error.isfinite() & (error < best)
+        kept = stale if recipe.reinitialize_counting == "in_total" else torch.zeros_like(stale)
+        best, stale = torch.where(better, error, best), torch.where(better, kept, stale + 1)
         stuck = (stale >= recipe.reinitialize_after) & (best >= recipe.reinitialize_above)
-        due = stuck & (self.count < recipe.reinitialize_times) & alive
-        return Draws(torch.where(due, torch.inf, best), torch.where(due, 0, stale), self.count + due), due
+        due = stuck & (count < recipe.reinitialize_times) & alive
+        best, stale = torch.where(due, torch.inf, best), torch.where(due, 0, stale)
+        return {"count": count + due, "best": best, "stale": stale}, due

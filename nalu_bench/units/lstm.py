@@ -9,7 +9,7 @@ from nalu_bench.registry import register
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 
-@register("lstm", version=1)
+@register("lstm", version=1, states=2)
 class LSTM(Unit):
     """One step of an LSTM of H = out_features / 2 units: [x, h, c] -> [h', c'].
 

@@ -58,6 +58,9 @@ class NALU(Unit):
         g = torch.sigmoid(self.G @ x)
         return g * a + (1 - g) * m
 
+    def gates(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"g": torch.sigmoid(inputs @ self.G.mT)}
+
 
 @register("gated_nau_nmu", version=1)
 class GatedNAUNMU(Unit):
@@ -101,3 +104,6 @@ class GatedNAUNMU(Unit):
         m = functional.gated_product(x, weights["W_mul"])
         g = torch.sigmoid(self.G @ x)
         return g * a + (1 - g) * m
+
+    def gates(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"g": torch.sigmoid(inputs @ self.G.mT)}

@@ -23,6 +23,9 @@ class Unit(nn.Module):
 
     version: ClassVar[int]
 
+    noise: int = 0
+    """Uniform numbers that the unit asks for in training, for every example (dropout, the stochastic NMU)."""
+
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
         if in_features < 1 or out_features < 1:
@@ -47,10 +50,14 @@ class Unit(nn.Module):
         """
         raise NotImplementedError(f"{type(self).__name__} must give its formula")
 
-    def read(self, x: Tensor) -> Tensor:
-        """What a recurrent cell makes of its inputs x (..., I - S, B) before it knows its state; x by default.
+    def disturbed(self, x: Tensor, noise: Tensor) -> Tensor:
+        """The output in training of a unit that asks for noise: x (..., B, I), noise (..., noise, B) on [0, 1)."""
+        raise NotImplementedError(f"{type(self).__name__} asks for noise and must say how it acts")
 
-        A cell that is affine in x can do here what needs doing only once for each token of a vocabulary.
+    def read(self, x: Tensor) -> Tensor:
+        """The input half of a recurrent cell: its inputs x (..., I - S, B) before it knows its state; x by default.
+
+        A cell that is affine in x does here the work that is needed only once for each token of a vocabulary.
         """
         return x
 
@@ -74,6 +81,10 @@ class Unit(nn.Module):
     def weights(self) -> dict[str, Tensor]:
         """The effective matrices (O, I), by name: what the sparsity error is measured on."""
         raise NotImplementedError(f"{type(self).__name__} must name its effective weights")
+
+    def gates(self, inputs: Tensor) -> dict[str, Tensor]:
+        """Gates (..., O) by name, in [0, 1], on the unit's inputs (..., I); none by default."""
+        return {}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
         """Regularisers by name, each a scalar: a pure function of the parameters and the unit's inputs."""

@@ -44,7 +44,7 @@ def test_equal_values_have_one_address_however_they_are_written(make_cell: MakeC
 
 OTHER: dict[str, Any] = {
     "optimizer": "rmsprop", "loss": "smooth_l1", "selection": "last", "name": "other", "kind": "other",
-    "reinitialize_counting": "in_total",
+    "reinitialize_counting": "in_total", "schedule": "linear", "clipping": "norm",
     "operation": "add", "interpolation": [1, 3], "extrapolation": [[-6, -2], [2, 6]], "hidden_size": 3,
     "penalties": {"sparsity": Penalty(0.2, 5, 15)}, "layers": [Layer("nau", {}), Layer("nau", {})],
 }  # fmt: skip
@@ -58,12 +58,12 @@ def changed(config: Any, key: str) -> Any:
 
 def test_any_other_value_is_another_address(make_cell: MakeCell, make_task: MakeTask) -> None:
     cell = make_cell(task=make_task(features=8))
-    others = [replace(cell, recipe=changed(cell.recipe, entry.name)) for entry in fields(cell.recipe)]
+    others = [replace(cell, recipe=changed(cell.recipe, e.name)) for e in fields(cell.recipe) if e.name != "restart"]
     others += [replace(cell, task=changed(cell.task, e.name)) for e in fields(cell.task) if e.name != "kind"]
     others += [replace(cell, model=changed(cell.model, e.name)) for e in fields(cell.model) if e.name != "kind"]
     others += [
         replace(cell, model=replace(cell.model, penalties={"sparsity": Penalty(*values)}))
-        for values in ((0.1, 6, 15), (0.1, 5, 16))
+        for values in ((0.1, 6, 15), (0.1, 5, 16), (0.1, 5, 15, 1.0))
     ]
     others += [make_cell("nalu nalu"), make_cell("nalu nalu", options={"shared": False})]
     digests = {other.digest for other in others}

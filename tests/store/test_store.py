@@ -341,7 +341,7 @@ def test_blocks_in_progress_tell_their_step(store: Store, make_cell: MakeCell, m
     cell = make_cell()
     assert store.in_progress(cell) == {}
     train(store, cell, range(26))
-    assert store.in_progress(cell) == {0: 20, 1: 20}
+    assert store.in_progress(cell) == {"0-24": 20, "25-49": 20}
     monkeypatch.undo()
     train(store, cell, range(26))
     assert store.in_progress(cell) == {}

@@ -25,7 +25,7 @@ from nalu_bench.training import checkpoint, data
 from nalu_bench.training import loop as loop_module
 from nalu_bench.training.checkpoint import CheckpointWarning
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.loop import Request, _advance, _Loop, train_block, train_together
+from nalu_bench.training.loop import Request, _Group, _Loop, train_block, train_together
 from nalu_bench.training.program import check_network, program_of
 from nalu_bench.training.random import draws, streams
 from nalu_bench.units import Linear
@@ -64,7 +64,7 @@ class Single(_Loop):
 
     def advance(self) -> None:
         """Train to the next evaluation, which is entered into the log."""
-        assert list(_advance([self], self.draw)) == []
+        assert list(_Group([self], self.draw).advance()) == []
 
 
 def same(one: BlockResult, other: BlockResult, lanes: list[int] | None = None) -> bool:
@@ -278,7 +278,7 @@ def test_a_block_whose_checkpoint_is_behind_catches_up(
         outcome = outcomes[number]
         assert isinstance(outcome, BlockResult)
         assert same(outcome, result)
-    assert steps == [10, 0, 5, 5, 10, 10, 15, 15, 20, 20]
+    assert steps == [15, 0, 10, 5, 10, 10, 15, 15, 20, 20]
 
 
 def lane_bits(loop: _Loop, lane: int) -> list[bytes]:
@@ -373,7 +373,7 @@ def test_data_do_not_depend_on_the_model(make_cell: MakeCell, make_task: MakeTas
     first, second = (Single(make_cell(layers, task)) for layers in ("nau nmu", "relu linear"))
     assert torch.equal(first.draw(3), second.draw(3))
     assert torch.equal(first.data.seeds["members"], second.data.seeds["members"])
-    splits = [loop.data.evaluated for loop in (first, second)]
+    splits = [{split: next(iter(loop.data.evaluated[split])) for split in task.evaluated} for loop in (first, second)]
     for split in task.evaluated:
         assert splits[0][split].x.shape == (32, 8)
         assert torch.equal(splits[0][split].x, splits[1][split].x)
@@ -448,7 +448,7 @@ def killed_at(stop: int) -> Callable[[int, int], None]:
 
 
 def interrupted(cell: Cell, path: Path, stop: int, block: Block = ALL) -> Path:
-    """Train until the evaluation at `stop`: the checkpoints of the two evaluations before it remain."""
+    """Train until the evaluation at `stop`: the checkpoints of the two steps before it remain."""
     with pytest.raises(KilledError):
         train(cell, path, block, killed_at(stop))
     return path / "block.pt"
@@ -466,7 +466,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(make_cell: MakeCell,
     expected = train(cell, tmp_path / "uninterrupted")
     interrupted(cell, tmp_path, stop)
     resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
-    assert steps[0] == stop - 5
+    assert steps[:2] == [stop, stop]  # the checkpoint came before the evaluation, which is still due
     assert same(resumed, expected)
 
 
@@ -475,7 +475,28 @@ def test_a_run_killed_after_its_last_checkpoint_needs_no_more_steps(make_cell: M
     steps: list[int] = []
     first = train(make_cell(), tmp_path)
     assert same(train(make_cell(), tmp_path, report=lambda step, solved: steps.append(step)), first)
-    assert steps == [20]
+    assert steps == [20, 20]
+
+
+@pytest.mark.parametrize("stop", [1, 7, 13, 19])
+def test_a_checkpoint_after_any_step_leads_to_the_bits_of_an_uninterrupted_run(
+    make_cell: MakeCell, tmp_path: Path, stop: int
+) -> None:
+    cell = make_cell()
+    expected = train(cell, tmp_path / "uninterrupted")
+    loop = Single(cell)
+    group = _Group([loop], loop.draw)
+    while loop.step < stop:
+        until = min(loop.next_evaluation, stop)
+        loop.prepare(until)
+        while loop.step < until:
+            loop.update(loop.draw(loop.step + 1))
+        if loop.step == loop.next_evaluation:
+            loop.evaluate()
+    loop.request = replace(loop.request, checkpoint=tmp_path / "block.pt")
+    group.save()
+    assert json.loads((tmp_path / "block.json").read_text()) == {"step": stop}
+    assert same(train(cell, tmp_path), expected)
 
 
 def test_the_log_keeps_no_tensor_of_its_own_for_an_evaluation(make_cell: MakeCell, tmp_path: Path) -> None:
@@ -495,9 +516,9 @@ def test_a_truncated_checkpoint_is_passed_over_for_the_older_one(make_cell: Make
     expected = train(cell, tmp_path / "uninterrupted")
     path = interrupted(cell, tmp_path, stop=15)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.warns(CheckpointWarning, match=r"block\.pt cannot be read .*; training goes on from step 5\."):
+    with pytest.warns(CheckpointWarning, match=r"block\.pt cannot be read .*; training goes on from step 14\."):
         resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
-    assert steps[0] == 5
+    assert steps[0] == 14
     assert same(resumed, expected)
 
 
@@ -564,7 +585,9 @@ def selected_after(cell: Cell, errors: list[list[float]]) -> tuple[list[int], li
         loop.step = number * cell.recipe.log_every
         parameters = {name: torch.full_like(value, number) for name, value in loop.state.parameters.items()}
         loop.state = replace(loop.state, parameters=parameters)
-        loop._select(torch.tensor(row + [1.0] * (WIDTH - len(row)), dtype=torch.float64))
+        error = torch.tensor(row + [1.0] * (WIDTH - len(row)), dtype=torch.float64)
+        if number:
+            loop.selected = loop.selected.updated(error, loop.step, loop.state.parameters, cell.recipe.selection)
     count = len(errors[0])
     kept = loop.selected.parameters["network.layers.0.W"][:count, 0, 0]
     return loop.selected.step[:count].tolist(), kept.tolist()
@@ -670,7 +693,7 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_training(
 @pytest.mark.usefixtures("checkpoint_always")
 def test_the_step_of_a_checkpoint_can_be_read_without_torch(make_cell: MakeCell, tmp_path: Path) -> None:
     path = interrupted(make_cell(), tmp_path, stop=15)
-    assert json.loads(path.with_suffix(".json").read_text()) == {"step": 10}
+    assert json.loads(path.with_suffix(".json").read_text()) == {"step": 15}
     checkpoint.remove(path)
     assert list(tmp_path.iterdir()) == []
 

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from nalu_bench.plan.recipe import Recipe
-from nalu_bench.training.optimizers import UPDATES, corrections
+from nalu_bench.registry import optimizers
+from nalu_bench.training.optimizers import corrections
 
 RECIPE = Recipe(
     name="test", optimizer="adam", learning_rate=0.05, beta1=0.8, beta2=0.97, epsilon=1e-6, batch_size=1,
@@ -33,7 +34,7 @@ def torchs(recipe: Recipe, weight: Tensor) -> torch.optim.Optimizer:
     return torch.optim.RMSprop([weight], lr=recipe.learning_rate, alpha=recipe.beta2, eps=recipe.epsilon)
 
 
-@pytest.mark.parametrize("optimizer", UPDATES)
+@pytest.mark.parametrize("optimizer", optimizers.entries)
 def test_an_optimiser_takes_the_steps_of_torch_optim(optimizer: str) -> None:
     recipe = replace(RECIPE, optimizer=optimizer)
     A, t, start = problem()
@@ -46,7 +47,7 @@ def test_an_optimiser_takes_the_steps_of_torch_optim(optimizer: str) -> None:
         (A[step] @ theirs - t[step]).square().mean().backward()
         torch_optimizer.step()
         gradient = 2 / 8 * A[step].T @ (A[step] @ ours - t[step])
-        change, moments = UPDATES[optimizer](recipe, gradient, moments, step_size[step], correction[step])
+        change, moments = optimizers.load(optimizer)(recipe, gradient, moments, step_size[step], correction[step])
         ours = ours - change
         torch.testing.assert_close(ours, theirs.detach(), rtol=1e-12, atol=1e-13)
     assert (ours - start).abs().min() > 0.1

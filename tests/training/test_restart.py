@@ -11,13 +11,16 @@ import pytest
 import torch
 
 from nalu_bench.errors import UsageError
+from nalu_bench.models.network import Network
 from nalu_bench.plan.blocks import WIDTH, Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import train_block
-from nalu_bench.training.restart import Draws
+from nalu_bench.training.program import program_of
+from nalu_bench.training.restart import Stale
+from nalu_bench.units.unit import Initialiser, zeros
 
 MakeCell = Callable[..., Cell]
 
@@ -42,31 +45,48 @@ def counts(result: BlockResult) -> list[list[float]]:
 
 
 def test_a_seed_is_given_up_after_so_many_evaluations_in_a_row_without_improvement() -> None:
-    def judge(draws: Draws, *errors: float, **values: Any) -> list[bool]:
-        found = []
+    def judge(*errors: float, **values: Any) -> list[bool]:
+        found, rule = [], Stale()
+        memory = rule.first(1, torch.device("cpu"))
         for error in errors:
-            draws, due = draws.judged(torch.tensor([error]).double(), torch.tensor([True]), recipe(**values))
+            figures = torch.tensor([error]).double(), torch.tensor([True])
+            memory, due = rule.judged(memory, {}, *figures, recipe(**values))
             found.append(bool(due))
         return found
 
     def recipe(**values: Any) -> Any:
         return SimpleNamespace(**RULE | values)
 
-    first = Draws.first(1, torch.device("cpu"))
-    assert judge(first, 5, 6, 7) == [False, False, True]
-    assert judge(first, 5, 6, 4, 6, 3) == [False] * 5
-    assert judge(first, 5, 6, float("nan"), 99, 99, 99) == [False, False, True, False, False, True], "anew from any"
-    assert judge(first, 5, 6, 7, 8, 8, 8, reinitialize_times=1) == [False, False, True, False, False, False]
-    assert judge(first, 5, 6, 4, 6, 3, reinitialize_counting="in_total") == [False, False, False, True, False]
-    assert judge(first, 5, 6, 7, reinitialize_above=5.1) == [False] * 3
-    assert judge(first, 5, 6, 7, reinitialize_above=5.0) == [False, False, True]
+    assert judge(5, 6, 7) == [False, False, True]
+    assert judge(5, 6, 4, 6, 3) == [False] * 5
+    assert judge(5, 6, float("nan"), 99, 99, 99) == [False, False, True, False, False, True], "anew from any"
+    assert judge(5, 6, 7, 8, 8, 8, reinitialize_times=1) == [False, False, True, False, False, False]
+    assert judge(5, 6, 4, 6, 3, reinitialize_counting="in_total") == [False, False, False, True, False]
+    assert judge(5, 6, 7, reinitialize_above=5.1) == [False] * 3
+    assert judge(5, 6, 7, reinitialize_above=5.0) == [False, False, True]
 
 
 def test_a_seed_that_diverged_stays_as_it_is() -> None:
     recipe: Any = SimpleNamespace(**RULE | {"reinitialize_after": 1})
-    draws = Draws.first(2, torch.device("cpu"))
-    _, due = draws.judged(torch.full((2,), torch.nan), torch.tensor([True, False]), recipe)
+    rule = Stale()
+    memory = rule.first(2, torch.device("cpu"))
+    _, due = rule.judged(memory, {}, torch.full((2,), torch.nan), torch.tensor([True, False]), recipe)
     assert due.tolist() == [True, False]
+
+
+def test_a_rule_may_have_a_distribution_of_its_own(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ToZero(Stale):
+        def initialisers(self, network: Network) -> dict[str, Initialiser]:
+            return dict.fromkeys(network.initialisers(), zeros)
+
+    cell = make_cell("linear linear", **STUCK, epsilon=1e-7)  # a program of its own
+    monkeypatch.setattr(program_of(cell, Mode("cpu", compiled=False)), "rule", ToZero())
+    result = train(cell, tmp_path)
+    assert counts(result)[5:] == [[1]] * 4
+    assert len(set(result.columns["validation_mse"][5])) == 1
+    assert len(set(result.columns["validation_mse"][1])) == WIDTH
 
 
 def test_stuck_seeds_get_other_weights_and_the_best_of_all_draws_is_selected(

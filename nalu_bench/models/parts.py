@@ -1,0 +1,21 @@
+"""Initial weights of modules that are no units, such as convolutions."""
+
+import math
+
+from torch import nn
+
+from nalu_bench.units.unit import Initialiser, uniform
+
+
+def initialisers(module: nn.Module) -> dict[str, Initialiser]:
+    """The parameters of the module itself, by name, with torch's own distribution of them.
+
+        weight, bias ~ U[-1/√fan_in, 1/√fan_in],   fan_in = inputs of one output
+
+    Source: `torch.nn.Linear` and the convolutions of `torch.nn`. Deviations: none. A module of another kind gets none:
+    the network must name the initialisers of its parameters.
+    """
+    if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d):
+        return {}
+    bound = 1 / math.sqrt(math.prod(module.weight.shape[1:]))
+    return {name: uniform(-bound, bound) for name, _ in module.named_parameters(recurse=False)}

@@ -1,0 +1,51 @@
+"""Functions of a network as modules, so that `functional_call` can give the network the parameters of any seed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nalu_bench.models.model import Penalty
+from nalu_bench.models.network import Network
+from nalu_bench.tasks.task import Loss, Task
+
+
+class Bound(nn.Module):
+    """A function whose first argument is the network; its parameters are called `network.<name>`."""
+
+    def __init__(self, network: Network, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.network = network
+        self.function = function
+
+    def forward(self, *inputs: Any) -> Any:
+        return self.function(self.network, *inputs)
+
+
+def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors) -> loss + Σ_k λ_k R_k of one network on one batch.
+
+    A penalty with a condition counts only where the loss without penalties is below its limit.
+
+    Args:
+        task: whose objective gives the loss and the penalties.
+        loss: the recipe's.
+        penalties: the model's, by name.
+    """
+
+    def total(network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]) -> Tensor:
+        alone, found = task.objective(network, x, t, loss, noise)
+        value = alone
+        for name, penalty in found.items():
+            limit = penalties[name].below
+            acting = penalty if limit is None else torch.where(alone.detach() < limit, penalty, 0.0)
+            value = value + factors[name] * acting
+        return value
+
+    return total
+
+
+def mean_gates(network: Network, x: Tensor) -> dict[str, Tensor]:
+    """The mean (O,) of every gate over the examples x."""
+    return {name: gate.mean(-2) for name, gate in network.gates(x).items()}

@@ -1,0 +1,70 @@
+"""Rows of fixed data, epoch by epoch: which rows a batch holds is a pure function of (purpose, seed, step).
+
+The order of an epoch is the permutation that sorts the outputs of a SplitMix64 stream:
+
+    order_e = argsort(z_{e n}, ..., z_{e n + n - 1}),   z the outputs of the stream (purpose, seed), n things to order
+
+so that nothing has to be stored to go on in the middle of an epoch. Examples are L rows each, drawn without
+replacement: fixed data either keep the rows of an example together, as chunks of one permutation that all seeds share,
+or group them anew in every epoch.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nalu_bench.tasks.task import KEEP, Rows
+from nalu_bench.training.random import streams
+
+
+class EpochDraw:
+    """Step (from 1) -> numbers of rows (S, L, B), int64; B is smaller in the last batch of an epoch that keeps it.
+
+    Args:
+        rows: the split's, how they are grouped, and the fate of an incomplete batch.
+        length: L, rows of an example.
+        batch: B, examples of a batch.
+        seeds: of the block.
+    """
+
+    def __init__(self, rows: Rows, length: int, batch: int, seeds: list[int]) -> None:
+        self.rows, self.length, self.batch = rows, length, batch
+        self.keys = streams.stream_keys("rows", seeds)
+        self.examples = rows.count // length
+        full, left = divmod(self.examples, batch)
+        self.batches = full + (1 if left and rows.remainder == KEEP else 0)
+        self.chunks = chunks(rows.count, length) if rows.fixed else None
+        self.epoch, self.order = -1, torch.empty(0)
+
+    def __call__(self, step: int) -> Tensor:
+        epoch, number = divmod(step - 1, self.batches)
+        if epoch != self.epoch:
+            self.epoch, self.order = epoch, self._order(epoch)
+        return self.order[:, :, number * self.batch : (number + 1) * self.batch].contiguous()
+
+    def _order(self, epoch: int) -> Tensor:
+        """(S, L, examples) the rows of an epoch in their order."""
+        if self.chunks is not None:
+            orders = [permutation(key, epoch, self.examples) for key in self.keys]
+            return torch.stack([self.chunks[:, order] for order in orders])
+        used = self.examples * self.length
+        orders = [permutation(key, epoch, self.rows.count)[:used] for key in self.keys]
+        return torch.stack([order.view(self.examples, self.length).mT for order in orders])
+
+
+def permutation(key: Tensor, epoch: int, count: int) -> Tensor:
+    """The order of `count` things in an epoch of the stream `key`, int64."""
+    position = epoch * count + torch.arange(count)
+    return torch.from_numpy(np.argsort(streams.splitmix64(key[0], key[1], position).numpy(), kind="stable"))
+
+
+def chunks(count: int, length: int, purpose: str = "chunks") -> Tensor:
+    """(L, count // L) rows that always stay together: consecutive ones of one permutation, the same for all seeds."""
+    order = permutation(streams.stream_keys(purpose, [0])[0], 0, count)
+    return order[: count // length * length].view(-1, length).mT
+
+
+def in_order(rows: Rows, length: int, split: str) -> Tensor:
+    """(L, examples) the rows of an evaluated split: as they stand for single rows, else the chunks of its own."""
+    return torch.arange(rows.count).unsqueeze(0) if length == 1 else chunks(rows.count, length, split)
+
