@@ -77,7 +77,7 @@ def test_only_the_writer_writes_the_store_and_only_results_writes_results() -> N
     users = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
-        if any(name.startswith("nalu_bench.files") for name in imports(path))
+        if any(name.startswith("nalu_bench.files.write") for name in imports(path))
     }
     assert users == {"store/writer.py", "analysis/results.py"}
 

@@ -20,7 +20,7 @@ from nalu_bench.analysis.render.tables import Table
 from nalu_bench.analysis.reports.kind import Kind, Row, compared
 from nalu_bench.analysis.stats.compare import Verdict, not_comparable
 from nalu_bench.errors import UsageError
-from nalu_bench.files import write_atomically
+from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
@@ -75,10 +75,17 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
         )
     if before and folder == shared:
         _refuse_loss(folder, before, now, store, scope.cells)
-    if before is None or now.runs_text() != before.runs_text() or now.manifest["cells"] != before.manifest["cells"]:
+    if before is None or _news(now, before):
         _write_measured(folder, now)
     _render(kind, folder)
+    _seal(folder)
     return folder
+
+
+def _news(now: Collection, before: Collection) -> bool:
+    """Whether there is more, or other, than the folder holds."""
+    runs = now.runs_text() != before.runs_text()
+    return runs or now.manifest["cells"] != before.manifest["cells"] or len(now.weights) != len(before.weights)
 
 
 def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store, cells: Sequence[Wanted]) -> None:
@@ -119,14 +126,25 @@ def _committed_budget(folder: Path) -> str:
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
-    curves, predictions, text = collection.curves, collection.predictions, json.dumps(collection.manifest, indent=1)
-    write_atomically(folder / "curves.parquet", lambda path: curves.to_parquet(path, index=False, compression="zstd"))
-    if len(predictions):
-        write_atomically(
-            folder / "predictions.parquet", lambda path: predictions.to_parquet(path, index=False, compression="zstd")
-        )
+    for name, frame in collection.tables().items():
+        if len(frame) or name == "curves.parquet":
+            write = functools.partial(frame.to_parquet, index=False, compression="zstd")
+            write_atomically(folder / name, write)
     _write_text(folder / "runs.csv", collection.runs_text())
-    _write_text(folder / "manifest.json", text + "\n")
+    _write_manifest(folder, collection.manifest)
+
+
+def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    _write_text(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+
+
+def _seal(folder: Path) -> None:
+    """Enter the SHA-256 of every other file into the manifest."""
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    files = {name: digest for name, digest in hashes(folder).items() if name != "manifest.json"}
+    if manifest.get("files") != files:
+        _write_manifest(folder, manifest | {"files": files})
 
 
 def _render(kind: Kind, folder: Path) -> None:

@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.record import kept_points, small_weights
 from nalu_bench.errors import damage_named
+from nalu_bench.files import hashes
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
 REMEDY = "restore this folder, or delete it to have it made again"
+
 
 class Judge(Protocol):
     """What gives runs their facts: a kind of report."""
@@ -33,10 +35,11 @@ class Judge(Protocol):
 RUNS = ["cell", "seed", "status"]
 CURVES = ["cell", "seed", "step"]
 PREDICTIONS = ["cell", "seed", "probe", "output"]
-"""The columns of `runs`, `curves` and `predictions` that are always there."""
+WEIGHTS = ["cell", "seed", "name"]
+"""The columns of `runs`, `curves`, `predictions` and `weights` that are always there."""
 
-POINTS = 500
-"""Evaluations of one run that are kept in `results/`."""
+TABLES = {"curves.parquet": CURVES, "predictions.parquet": PREDICTIONS, "weights.parquet": WEIGHTS}
+"""File -> the columns that are always there, which also tell its rows apart; a file without rows is left out."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +63,31 @@ class Collection(Measured):
             runs = pd.read_csv(folder / "runs.csv", dtype=text).fillna(dict.fromkeys(text, ""))
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
-            probed = (folder / "predictions.parquet").exists()
-            predictions = (
-                pd.read_parquet(folder / "predictions.parquet") if probed else pd.DataFrame(columns=PREDICTIONS)
-            )
-            return cls(_typed(runs), pd.read_parquet(folder / "curves.parquet"), predictions, manifest)
+            _refuse_other_files(folder, manifest)
+            curves = pd.read_parquet(folder / "curves.parquet")
+            predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
+            return cls(_typed(runs), curves, predictions, weights, manifest)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The frames beside `runs`, by their file."""
+        return dict(zip(TABLES, (self.curves, self.predictions, self.weights), strict=True))
 
     def runs_text(self) -> str:
         """`runs` as CSV; reading and writing it again gives the same text."""
         return self.runs.to_csv(index=False, lineterminator="\n")
+
+
+def _optional_table(path: Path) -> pd.DataFrame:
+    return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=TABLES[path.name])
+
+
+def _refuse_other_files(folder: Path, manifest: dict[str, Any]) -> None:
+    """Raise ValueError if a measured file is not the one that the manifest holds the hash of."""
+    stated, found = manifest.get("files", {}), hashes(folder)
+    measured = [name for name in ("runs.csv", *TABLES) if name in stated]
+    other = [name for name in measured if stated[name] != found.get(name)]
+    if other:
+        raise ValueError(f"{', '.join(other)} must have the SHA-256 of manifest.json, and has another")
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -94,8 +113,15 @@ def collect(
 ) -> Collection:
     """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
     runs = _concat([_runs(judge, want, store) for want in wanted], RUNS)
-    curves = _concat([_curves(want, store) for want in wanted], CURVES)
-    predictions = _concat([_predictions(want, store) for want in wanted], PREDICTIONS)
+    curves = _concat(
+        [
+            _of_cell(want, kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]))
+            for want in wanted
+        ],
+        CURVES,
+    )
+    predictions = _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS)
+    weights = _concat([_of_cell(want, small_weights(store.weights(want.cell))) for want in wanted], WEIGHTS)
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
@@ -109,7 +135,7 @@ def collect(
         for want in wanted
     }  # fmt: skip
     for before in earlier:
-        runs, curves, predictions = _with_earlier(Measured(runs, curves, predictions), before, wanted)
+        runs, curves, predictions, weights = _with_earlier(Measured(runs, curves, predictions, weights), before, wanted)
         parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     manifest = {
         "experiment": judge.experiment.name,
@@ -120,7 +146,7 @@ def collect(
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }
-    return Collection(_typed(runs), curves, predictions, manifest)
+    return Collection(_typed(runs), curves, predictions, weights, manifest)
 
 
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -158,31 +184,14 @@ def _runs(judge: Judge, want: Wanted, store: Store) -> pd.DataFrame:
     return frame
 
 
-def _curves(want: Wanted, store: Store) -> pd.DataFrame:
-    """The thinned curves of one cell."""
-    curves = store.curves(want.cell)
-    curves = curves[curves["seed"].isin(want.seeds)]
-    if curves.empty:
-        return pd.DataFrame(columns=CURVES)
-    steps = np.unique(curves["step"].to_numpy())
-    stride = -(-len(steps) // POINTS)
-    kept = np.union1d(steps[::stride], steps[-1:])
-    thinned = curves[curves["step"].isin(kept)].reset_index(drop=True)
-    thinned.insert(0, "cell", want.cell.digest)
-    return thinned
+def _of_cell(want: Wanted, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one cell's seeds asked for, with its digest before them."""
+    chosen = rows[rows["seed"].isin(want.seeds)].reset_index(drop=True)
+    chosen.insert(0, "cell", want.cell.digest)
+    return chosen
 
 
-def _predictions(want: Wanted, store: Store) -> pd.DataFrame:
-    """The predictions of one cell at its task's probes."""
-    predictions = store.predictions(want.cell)
-    predictions = predictions[predictions["seed"].isin(want.seeds)].reset_index(drop=True)
-    predictions.insert(0, "cell", want.cell.digest)
-    return predictions
-
-
-def _with_earlier(
-    now: Measured, before: Measured, wanted: Sequence[Wanted]
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> tuple[pd.DataFrame, ...]:
     """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
@@ -203,4 +212,5 @@ def _with_earlier(
         runs.assign(asked=runs["cell"].map(asked_of)),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),
+        together(now.weights, before.weights, ["seed", "name"]),
     )

@@ -20,11 +20,13 @@ class Measured:
         runs: one row a run.
         curves: one row a run and evaluation, thinned.
         predictions: one row a run, probe and output; empty where the task has no probes.
+        weights: one row a run and small effective matrix or mean gate, of runs since these are kept.
     """
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
+    weights: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:

@@ -1,0 +1,129 @@
+"""Whether the facts of committed runs follow from the curves that are committed with them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench import registry
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.tasks.task import Task
+
+
+class Check(StrEnum):
+    """How far a fact was checked.
+
+    recomputed: the rows at and just before the step are there, and give the same step.
+    bracketed: the curve is thinned there; points on both sides enclose the step, and no kept point contradicts it.
+    contradicted: a kept point says otherwise.
+    """
+
+    RECOMPUTED = "recomputed"
+    BRACKETED = "bracketed"
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The check of one fact of one run; `why` says how a contradiction shows."""
+
+    cell: str
+    seed: int
+    fact: str
+    check: Check
+    why: str = ""
+
+
+def findings(measured: Measured, manifest: dict[str, Any]) -> Iterator[Finding]:
+    """The checks of the selected step, the errors there, and the solved step of every run with a curve.
+
+    Args:
+        measured: runs and curves.
+        manifest: of the same folder: identities of the cells, and the criteria that they were judged by.
+    """
+    curves = dict(list(measured.curves.groupby(["cell", "seed"])))
+    for run in measured.runs.to_dict("records"):
+        curve = curves.get((run["cell"], run.get("seed")))
+        if curve is None:
+            continue
+        cell = manifest["cells"][run["cell"]]
+        task: type[Task] = registry.tasks.load(cell["identity"]["task"]["kind"])
+        yield from _of_run(run, curve, task, cell)
+
+
+def _of_run(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], cell: dict[str, Any]) -> Iterator[Finding]:
+    selecting = f"{task.evaluated[0]}_{task.selecting}"
+    last = cell["identity"]["recipe"]["selection"] == "last"
+    sign = -1.0 if task.larger_is_better else 1.0
+    if not pd.isna(run["selected_step"]):
+        yield _selected(run, curve, selecting, sign, last)
+        at = curve[curve["step"] == run["selected_step"]]
+        if len(at):
+            yield _errors_there(run, at.iloc[0], task)
+    elif np.isfinite(_candidates(run, curve)[selecting]).any():
+        yield _finding(run, "selected_step", Check.CONTRADICTED, "none, and the curve has finite errors")
+    if "solved" in run and not pd.isna(run["solved"]):
+        yield _solved(run, curve, task, cell["criteria"]["threshold"])
+
+
+def _selected(run: dict[Any, Any], curve: pd.DataFrame, column: str, sign: float, last: bool) -> Finding:
+    """The selected step is the first smallest finite error of the selecting split, or the last finite one."""
+    step, fact = int(run["selected_step"]), "selected_step"
+    errors = _candidates(run, curve)
+    errors = errors[np.isfinite(errors[column])]
+    values, steps = sign * errors[column].to_numpy(np.float32), errors["step"].to_numpy()
+    best = sign * np.float32(run[column])
+    wrong = steps > step if last else (values < best) | ((values == best) & (steps < step))
+    if wrong.any():
+        found = f"{column} at step {steps[wrong][0]:,} is {sign * values[wrong][0]:g}, at step {step:,} {sign * best:g}"
+        return _finding(run, fact, Check.CONTRADICTED, found)
+    return _finding(run, fact, _enclosed(step, curve, int(run["log_every"])))
+
+
+def _candidates(run: dict[Any, Any], curve: pd.DataFrame) -> pd.DataFrame:
+    """The evaluations that can be selected: all but the untrained one, where there is another."""
+    return curve[curve["step"] > 0] if run["steps"] else curve
+
+
+def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) -> Finding:
+    """The errors of the run are those of its curve at the selected step; tested splits have no curve."""
+    tested = tuple(f"{split}_" for split in task.tested)
+    columns = [name for name in row.index if name in run and not name.startswith(("cell", "seed", "step", *tested))]
+    for name in columns:
+        if not np.array_equal(np.float32(run[name]), np.float32(row[name]), equal_nan=True):
+            why = f"{name} is {run[name]:g}, and {row[name]:g} in its curve"
+            return _finding(run, "errors", Check.CONTRADICTED, why)
+    return _finding(run, "errors", Check.RECOMPUTED)
+
+
+def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshold: float) -> Finding:
+    """Solved is the judging error at the selected step; solved at is the first evaluation below the threshold."""
+    column = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
+    solved = bool(np.float32(run[column]) < threshold)
+    if bool(run["solved"]) != solved or pd.isna(run["solved_at"]) == solved:
+        why = f"{column} is {run[column]:g}, the threshold {threshold:g}"
+        return _finding(run, "solved", Check.CONTRADICTED, why)
+    if not solved:
+        return _finding(run, "solved", Check.RECOMPUTED)
+    step = int(run["solved_at"])
+    later = curve[curve["step"] > 0]
+    before, at = later[later["step"] < step], later[later["step"] == step]
+    if (before[column] < threshold).any() or not (at[column] < threshold).all():
+        return _finding(run, "solved_at", Check.CONTRADICTED, f"step {step:,}, and the curve says otherwise")
+    return _finding(run, "solved_at", _enclosed(step, curve, int(run["log_every"])))
+
+
+def _enclosed(step: int, curve: pd.DataFrame, log_every: int) -> Check:
+    """Whether the rows at and just before a step are there, or only points around it."""
+    steps = set(curve["step"])
+    first = step - log_every < min(steps)
+    if step in steps and (first or step - log_every in steps):
+        return Check.RECOMPUTED
+    return Check.BRACKETED if min(steps) <= step <= max(steps) else Check.CONTRADICTED
+
+
+def _finding(run: dict[Any, Any], fact: str, check: Check, why: str = "") -> Finding:
+    return Finding(str(run["cell"]), int(run["seed"]), fact, check, why)

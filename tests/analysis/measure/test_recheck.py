@@ -1,0 +1,81 @@
+"""Committed facts follow from committed curves, and a forged one does not."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.analysis.measure.collect import Collection
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.recheck import Check, findings
+from nalu_bench.plan import experiment
+
+RESULTS = paths.CHECKOUT / "results"
+COMMITTED = [name for name in experiment.names() if (RESULTS / name / "manifest.json").exists()]
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_every_committed_selected_and_solved_step_follows_from_the_committed_curves(name: str) -> None:
+    collection = Collection.read(RESULTS / name)
+    assert collection is not None
+    found = list(findings(collection, collection.manifest))
+    assert not [finding for finding in found if finding.check == Check.CONTRADICTED]
+    selected = collection.runs["selected_step"].notna().sum() if len(collection.runs) else 0
+    assert Counter(finding.fact for finding in found)["selected_step"] == selected
+
+
+CELL = {
+    "identity": {"task": {"kind": "ten_parameter"}, "recipe": {"selection": "best_validation"}},
+    "criteria": {"threshold": 1.0},
+}
+STEPS = [0, 10, 20, 30, 40]
+VALIDATION = [9.0, 5.0, 3.0, 2.0, 4.0]
+EXTRAPOLATION = [9.0, 5.0, 0.5, 0.4, 3.0]
+
+
+def measured(kept: list[int] = STEPS, **forged: Any) -> Measured:
+    curve = pd.DataFrame(
+        {"cell": "c", "seed": 0, "step": STEPS, "validation_mse": np.float32(VALIDATION)}
+        | {"extrapolation_mse": np.float32(EXTRAPOLATION)}
+    )
+    run = {
+        "cell": "c", "seed": 0, "steps": 40, "log_every": 10, "selected_step": 30, "validation_mse": 2.0,
+        "extrapolation_mse": 0.4, "solved": True, "solved_at": 20,
+    }  # fmt: skip
+    return Measured(pd.DataFrame([run | forged]), curve[curve["step"].isin(kept)])
+
+
+def checks(found: Measured) -> dict[str, str]:
+    return {finding.fact: str(finding.check) for finding in findings(found, {"cells": {"c": CELL}})}
+
+
+def test_with_the_rows_at_and_before_the_steps_all_is_recomputed() -> None:
+    recomputed = {"selected_step": "recomputed", "errors": "recomputed", "solved_at": "recomputed"}
+    assert checks(measured()) == recomputed
+    assert checks(measured(kept=[0, 10, 20, 30])) == recomputed
+
+
+def test_thinned_points_bracket_the_steps() -> None:
+    assert checks(measured(kept=[0, 40])) == {"selected_step": "bracketed", "solved_at": "bracketed"}
+
+
+@pytest.mark.parametrize(
+    ("forged", "fact"),
+    [
+        ({"selected_step": 20}, "errors"),
+        ({"selected_step": 20, "validation_mse": 3.0, "extrapolation_mse": 0.5}, "selected_step"),
+        ({"selected_step": 40}, "errors"),
+        ({"selected_step": pd.NA}, "selected_step"),
+        ({"validation_mse": 1.0}, "errors"),
+        ({"extrapolation_mse": 0.1}, "errors"),
+        ({"solved": False}, "solved"),
+        ({"solved_at": 10}, "solved_at"),
+        ({"solved_at": 30}, "solved_at"),
+        ({"solved_at": pd.NA}, "solved"),
+    ],
+)
+def test_a_forged_fact_is_contradicted(forged: dict[str, Any], fact: str) -> None:
+    assert checks(measured(**forged))[fact] == "contradicted"

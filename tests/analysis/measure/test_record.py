@@ -1,0 +1,59 @@
+"""The rows of a curve that are committed, and the files that must be those of the manifest."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.analysis.measure.record import LARGEST, POINTS, kept_points, small_weights
+from nalu_bench.cli import main
+
+
+def test_of_every_run_the_rows_at_and_before_its_selected_and_solved_step_are_kept() -> None:
+    steps = np.arange(0, 10 * POINTS + 1) * 7
+    curves = pd.DataFrame({"seed": np.repeat([3, 4], len(steps)), "step": np.tile(steps, 2), "validation_mse": 1.0})
+    runs = pd.DataFrame({"seed": [3, 4], "selected_step": [707, pd.NA], "solved_at": pd.array([28, pd.NA], "Int64")})
+    kept = kept_points(curves, runs)
+    own = {seed: set(rows["step"]) for seed, rows in kept.groupby("seed")}
+    assert own[3] - own[4] == {700, 707, 21, 28} - own[4]
+    assert {700, 707, 21, 28, 0, int(steps[-1])} <= own[3]
+    assert POINTS / 2 < len(own[4]) <= POINTS + 1
+    assert kept.equals(kept.sort_values(["seed", "step"], ignore_index=True))
+
+
+def test_a_short_curve_is_kept_whole() -> None:
+    curves = pd.DataFrame({"seed": 0, "step": range(POINTS), "validation_mse": 1.0})
+    assert len(kept_points(curves, pd.DataFrame({"seed": [0], "selected_step": [5]}))) == POINTS
+
+
+def test_large_matrices_stay_in_the_store() -> None:
+    values = [np.zeros(LARGEST), np.zeros(LARGEST + 1)]
+    assert small_weights(pd.DataFrame({"name": ["small", "large"], "values": values}))["name"].tolist() == ["small"]
+
+
+def test_a_report_refuses_a_measured_file_that_is_not_the_manifests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Twenty-three solved steps edited in runs.csv went into the table unseen."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    folder = tmp_path / "results" / "madsen2020" / "table1"
+    shutil.copytree(paths.CHECKOUT / "results" / "madsen2020" / "table1", folder)
+    runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
+    chosen = runs.index[runs["solved_at"] != ""][:23]
+    runs.loc[chosen, "solved_at"] = "1000"
+    runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main(["report", "madsen2020/table1"]) == 2
+    assert "runs.csv must have the SHA-256 of manifest.json" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_every_committed_file_is_hashed() -> None:
+    for path in (paths.CHECKOUT / "results").glob("*/*/manifest.json"):
+        if path.parts[-3] != "local":
+            files = {entry.name for entry in path.parent.iterdir()} - {"manifest.json"}
+            assert set(json.loads(path.read_text(encoding="utf-8"))["files"]) == files
