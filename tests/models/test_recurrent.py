@@ -1,0 +1,51 @@
+"""Recurrent models: what they hand on, where they begin, what they read."""
+
+import pytest
+import torch
+from torch import Generator
+
+from nalu_bench.cli import main
+from nalu_bench.models.network import Recurrence
+from nalu_bench.plan import compose
+from nalu_bench.plan.cell import Cell
+from nalu_bench.units import NAC, Linear
+from nalu_bench.units.lstm import LSTM
+
+
+def cell(*overrides: str) -> Cell:
+    return compose.plan_cells(["task=recurrent_arithmetic", *overrides], multirun=False).cells[0].cell
+
+
+def test_the_number_of_states_is_the_cells_own_and_stays_in_the_identity(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cell("model=lstm").identity()["model"]["states"] == 2
+    assert cell("model=rnn_nac").identity()["model"]["states"] == 1
+    assert main(["run", "task=recurrent_arithmetic", "model=lstm", "model.states=1"]) == 2
+    assert "unknown key 'model.states'" in capsys.readouterr().err
+
+
+def drawn(network: Recurrence) -> Recurrence:
+    for unit in (network.cell, network.head):
+        unit.reset_parameters(Generator().manual_seed(0))
+    return network.double()
+
+
+def test_the_initial_state_may_be_one() -> None:
+    network = drawn(Recurrence(NAC(3, 2), Linear(2, 1), initial=1.0))
+    x = torch.rand(5, 1, 1, dtype=torch.float64)
+    state = torch.cat([x[:, 0], torch.ones(5, 2)], dim=-1)
+    torch.testing.assert_close(network(x), network.head(network.cell(state)))
+    assert cell("model=rnn_nac").digest != cell("model=rnn_nac", "model.initial_state=1").digest
+
+
+@pytest.mark.parametrize("unit", [NAC(5, 2), LSTM(7, 4)])
+def test_a_head_that_reads_every_state_ends_with_what_one_reads_that_sees_the_last(unit: NAC | LSTM) -> None:
+    last, every = (drawn(Recurrence(unit, Linear(2, 1), every=every)) for every in (False, True))
+    x = torch.rand(6, 4, 3, dtype=torch.float64)
+    assert every(x).shape == (6, 4, 1)
+    for length in range(1, 5):
+        torch.testing.assert_close(every(x)[:, length - 1], last(x[:, :length]))
+
+
+def test_unknown_outputs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "task=recurrent_arithmetic", "model=lstm", "model.outputs=all"]) == 2
+    assert "unknown outputs of a recurrent model 'all'" in capsys.readouterr().err
