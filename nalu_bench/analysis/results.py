@@ -16,6 +16,7 @@ import pandas as pd
 from nalu_bench import registry
 from nalu_bench.analysis.measure.collect import Collection, collect, read_manifest
 from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.printed.published import check_words
 from nalu_bench.analysis.render.tables import Table
 from nalu_bench.analysis.reports.kind import Kind, Row, compared
 from nalu_bench.analysis.stats.compare import Verdict, not_comparable
@@ -52,9 +53,26 @@ class Scope:
 
 
 def default_budget(experiment: Experiment, results: Path) -> str:
-    """The budget of the committed results, or short where there are none."""
+    """The budget of the committed results, or the experiment's default where there are none."""
     committed = _committed_budget(results / experiment.name)
-    return committed if committed in experiment.budgets else "short"
+    return committed if committed in experiment.budgets else experiment.budget(None)
+
+
+def check(experiment: Experiment, cells: Sequence[Wanted], everything: Sequence[Wanted]) -> None:
+    """Raise UsageError if a report of the experiment cannot be made: what can be known before cells are trained.
+
+    Args:
+        cells: those to train. everything: all cells of the experiment, of which a number may be printed.
+    """
+    kind = kind_of(experiment)
+    kind.check(cells)
+    check_words(kind.published, experiment.published, kind.words(everything))
+
+
+def kind_of(experiment: Experiment) -> Kind:
+    """The kind of report that the experiment names, with its settings."""
+    kind: Kind = registry.reports.load(experiment.report["kind"])(experiment)
+    return kind
 
 
 def write(scope: Scope, store: Store, results: Path) -> Path:
@@ -63,7 +81,7 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
     Raises:
         UsageError if there are no runs, or fewer than committed results already report.
     """
-    kind: Kind = registry.reports.load(scope.experiment.report["kind"])(scope.experiment)
+    kind = kind_of(scope.experiment)
     folder, shared = target(scope, results), results / scope.experiment.name
     before = Collection.read(folder)
     earlier = [before, Collection.read(shared) if folder != shared else None]
@@ -100,14 +118,9 @@ def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store
 
 def target(scope: Scope, results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
-    shared = results / scope.experiment.name
-    budgets = scope.experiment.budgets
+    shared, work = results / scope.experiment.name, scope.experiment.work
     committed = _committed_budget(shared)
-
-    def work(name: str) -> int:
-        return int(budgets[name]["seeds"] * budgets[name]["steps"])
-
-    smaller = committed in budgets and work(scope.budget) < work(committed)
+    smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
     if scope.custom or scope.budget == "smoke" or smaller:
         return results / "local" / scope.experiment.name
     return shared

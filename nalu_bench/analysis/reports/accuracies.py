@@ -1,19 +1,29 @@
 """Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, interval, ours
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import Comparison, compare_share, middle_range, other_length
+from nalu_bench.analysis.stats.compare import (
+    NOTHING_PRINTED,
+    Comparison,
+    compare_share,
+    middle_range,
+    not_comparable,
+    other_length,
+)
 from nalu_bench.analysis.stats.intervals import student_interval
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -39,6 +49,24 @@ LOOKS: list[dict[str, Any]] = [
 """Of the families; hollow where nothing is reinitialised."""
 
 
+@dataclass
+class Family:
+    """Models of one table; `steps` are those of the printed protocol, `operations` are in the order of the rows."""
+
+    title: str
+    steps: int
+    models: list[str]
+    operations: list[str]
+
+
+@dataclass
+class AccuraciesSettings(Settings):
+    """See `Accuracies`."""
+
+    examples: int
+    tables: list[Family]
+
+
 @register("accuracies", version=1)
 class Accuracies(Kind):
     """Rows are operations, a table for each family of models; with and without reinitialisation side by side.
@@ -59,7 +87,8 @@ class Accuracies(Kind):
         UsageError for a model or an operation without a table.
     """
 
-    required = frozenset({"kind", "examples", "tables"})
+    settings = AccuraciesSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": (-math.inf, math.inf)}
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
@@ -75,6 +104,8 @@ class Accuracies(Kind):
         )
 
         def compare(printed: dict[str, str]) -> Comparison:
+            if not printed["printed"]:
+                return not_comparable(NOTHING_PRINTED)
             return compare_share(shares, float(printed["printed"]) / 100, self.report["examples"])
 
         numbers = (float(np.median(lenient)), *middle_range(lenient))

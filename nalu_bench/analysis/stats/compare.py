@@ -41,6 +41,10 @@ WIDEST_RANGE = 10
 """The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
 
 
+NOTHING_PRINTED = "no number is printed"
+"""Why an empty field of the printed numbers is compared with nothing."""
+
+
 class Verdict(StrEnum):
     """What a comparison with a printed number says."""
 

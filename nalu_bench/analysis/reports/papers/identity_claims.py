@@ -20,7 +20,11 @@ Errors = dict[str, Array]
 RESAMPLES = 2000
 
 
-@dataclass(frozen=True)
+NAMES = ("fail", "ramps", "severity", "linear", "consistent")
+"""The claims: the tests of `Claims`."""
+
+
+@dataclass
 class Thresholds:
     """What the tests compare with, and whom they are about.
 

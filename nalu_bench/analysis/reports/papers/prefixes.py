@@ -1,15 +1,19 @@
 """What a network makes of a text after every token, as in Figure 3 of Trask et al. 2018."""
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row
 from nalu_bench.analysis.stats import medians
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -23,6 +27,11 @@ class Prefixes(Kind):
     Source: Trask et al. 2018, Figure 3, which shows one network each. Nothing is compared: the figure's numbers are not
     known.
     """
+
+    metrics: ClassVar[Mapping[str, Span | None]] = {"prediction": (-math.inf, math.inf)}
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        return {column: words for column, words in super().words(cells).items() if column != "operation"}
 
     def rows(self, measured: Measured) -> list[Row]:
         rows = []
