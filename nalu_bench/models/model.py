@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.errors import UsageError
@@ -34,6 +34,8 @@ class Model:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
         penalties: the authors' factor for each regulariser of the units, by the regulariser's name.
+        label: what tables and figures call it; its name if empty. No part of a cell's identity.
+        look: the number of its colour, marker and line style; derived from its name if negative. No part of it either.
         accepts: the kinds of input (`Task.inputs`) the network can take.
     """
 
@@ -42,6 +44,8 @@ class Model:
     kind: str
     name: str
     penalties: dict[str, Penalty]
+    label: str = field(default="", kw_only=True, metadata={"identity": False})
+    look: int = field(default=-1, kw_only=True, metadata={"identity": False})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together, or for a unit that does not exist."""

@@ -1,7 +1,8 @@
 """Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
 
+import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,9 +39,6 @@ Compare = Callable[[dict[str, str]], Comparison]
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
 
-SYMBOLS = {
-    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
-}  # fmt: skip
 LOOKS: list[dict[str, Any]] = [
     {"color": "#009E73", "marker": "^"},
     {"color": "#0072B2", "marker": "o"},
@@ -154,7 +152,7 @@ class Accuracies(Kind):
         lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
         if len(lines) < len(chosen):
             raise UsageError(f"two cells of the table {title} have one operation and number of operands.")
-        cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
+        cases = _ordered_cases(chosen, operations)
         without = any(not reinitialised for _, reinitialised, _ in lines)
         header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
         rows = []
@@ -184,7 +182,7 @@ class Accuracies(Kind):
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
-        families = list(zip(self.report["tables"], LOOKS, strict=False))
+        families = list(zip(self.report["tables"], itertools.cycle(LOOKS), strict=False))
         panels = [panel for panel in (families[:1], families[1:]) if panel]
         figure, axes = style.new_figure(7.2, 3.6, columns=len(panels), sharey=True)
         drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, table, panel)]
@@ -213,13 +211,21 @@ def _setting(line: dict[str, Any]) -> dict[str, str]:
 
 
 def _case(line: dict[str, Any]) -> tuple[str, int]:
-    """Operation and number of operands."""
-    return str(line["operation"]), int(_setting(line)["operands"])
+    """Label of the operation, and the number of operands: 0 for a task that has no such setting."""
+    label = style.operation_label(str(line["task"]), str(line["operation"]))
+    return label, int(_setting(line).get("operands", 0))
 
 
 def _case_name(case: tuple[str, int]) -> str:
-    operation, operands = case
-    return f"{SYMBOLS[operation]}, {operands} operand{'s' if operands > 1 else ''}"
+    label, operands = case
+    return f"{label}, {operands} operand{'s' if operands > 1 else ''}" if operands else label
+
+
+def _ordered_cases(lines: Iterable[dict[str, Any]], operations: Sequence[str]) -> list[tuple[str, int]]:
+    """The cases in the order of `operations`, those of an operation by the number of operands."""
+    order = {operation: place for place, operation in enumerate(operations)}
+    places = {_case(line): (order.get(str(line["operation"]), len(order)), _case(line)[1]) for line in lines}
+    return sorted(places, key=lambda case: places[case])
 
 
 def _accuracy(line: dict[str, Any] | None) -> str:
@@ -237,8 +243,8 @@ def _draw_panel(
     printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
     means = table[table["metric"] == "mean"]
     lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
-    order = families[0][0]["operations"]
-    cases = sorted({_case(line) for mine in lines for line in mine}, key=lambda case: (order.index(case[0]), case[1]))
+    order = list(dict.fromkeys(operation for family, _ in families for operation in family["operations"]))
+    cases = _ordered_cases((line for mine in lines for line in mine), order)
     drawn = []
     for number, ((family, look), mine) in enumerate(zip(families, lines, strict=True)):
         for line in mine:
@@ -272,7 +278,7 @@ def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
     for operation in dict.fromkeys(operation for operation, _ in cases):
         places = [place for place, case in enumerate(cases) if case[0] == operation]
         axis.text(
-            sum(places) / len(places), -0.14, SYMBOLS[operation], transform=axis.get_xaxis_transform(), ha="center",
+            sum(places) / len(places), -0.14, operation, transform=axis.get_xaxis_transform(), ha="center",
         )  # fmt: skip
         axis.axvline(places[-1] + 0.5, color="#dddddd", linewidth=0.6)
     axis.set_xlim(-0.5, len(cases) - 0.5)

@@ -39,6 +39,7 @@ class Errors(Kind):
     Source: Trask et al. 2018, Table 3. Settings: `splits`, {split: name}.
     """
 
+    apart = ("model",)
     settings = ErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"mae": (0, math.inf)}
 

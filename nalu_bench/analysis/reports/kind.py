@@ -13,6 +13,7 @@ from nalu_bench.analysis.printed.published import KEYS, Span, check_metrics, rea
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.render.tables import Table
 from nalu_bench.analysis.stats.compare import Comparison, not_comparable, settle
+from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.plan.schemas import filled
@@ -64,6 +65,7 @@ class Kind:
     Attributes:
         settings: the schema of the `report` block, a dataclass.
         metrics: what may be printed: a metric's name or pattern -> between which numbers, None for any text.
+        apart: the words by which the tables tell cells apart; empty where they take care of it themselves.
         shows_notes: whether the tables show the notes of the verdicts, which are else listed below them.
         report: the settings, with their defaults.
 
@@ -73,6 +75,7 @@ class Kind:
 
     settings: type[Settings] = Settings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
+    apart: ClassVar[tuple[str, ...]] = ()
     shows_notes: ClassVar[bool] = False
 
     def __init__(self, experiment: Experiment) -> None:
@@ -100,6 +103,16 @@ class Kind:
 
     def check(self, cells: Sequence[Wanted]) -> None:
         """Raise UsageError if these cells cannot be reported: called before they are trained."""
+        seen: dict[tuple[str, ...], str] = {}
+        for want in cells if self.apart else ():
+            words = {key: next(iter(values)) for key, values in Kind.words(self, [want]).items()}
+            key = (want.role, *(words[column] for column in self.apart))
+            if key in seen:
+                raise UsageError(
+                    f"a report of kind {self.report['kind']} tells cells apart by {' and '.join(self.apart)}, and "
+                    f"{self.experiment.name} has both {seen[key]} and {want.label()}."
+                )
+            seen[key] = want.label()
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""

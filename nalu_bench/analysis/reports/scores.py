@@ -42,6 +42,7 @@ class Scores(Kind):
     and split is our choice.
     """
 
+    apart = ("task", "operation", "model")
     metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
 
     def rows(self, measured: Measured) -> list[Row]:
@@ -94,7 +95,7 @@ class Scores(Kind):
         }
         rows = [
             [
-                style.OPERATION_LABELS[str(operation)] if not number else "",
+                style.operation_label(group["task"].iloc[0], str(operation)) if not number else "",
                 name,
                 *(show(group, model) for model in models),
             ]
@@ -120,7 +121,7 @@ class Scores(Kind):
             for axis, operation in zip(axes[row], operations, strict=True):
                 _prepare(axis)
                 if row == 0:
-                    axis.set_title(style.OPERATION_LABELS[operation])
+                    axis.set_title(style.operation_label(task, operation))
                 group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
                 scores = {
                     words["model"]: _scores(runs, base, split)["score"].to_numpy() for words, runs in by_cell(group)

@@ -79,6 +79,7 @@ class Success(Kind):
     `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
     """
 
+    apart: ClassVar[tuple[str, ...]] = ("operation", "model")
     settings: type[Settings] = SuccessSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
         "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
@@ -86,6 +87,7 @@ class Success(Kind):
     }  # fmt: skip
 
     def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
         for want in cells:
             self.criteria(want.cell)
 
@@ -170,7 +172,7 @@ class Success(Kind):
         several = table["operation"].nunique() > 1
         rows: list[list[str]] = []
         for operation, part in table.groupby("operation", sort=False):
-            above = [style.OPERATION_LABELS[str(operation)]] if several else []
+            above = [style.operation_label(part["task"].iloc[0], str(operation))] if several else []
             for model, group in part.groupby("model", sort=False):
                 names = [*above, style.label(str(model))]
                 for line in _lines(group):

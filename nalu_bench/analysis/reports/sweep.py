@@ -48,6 +48,7 @@ class Sweep(Success):
     Settings, beyond those of `success`: `against`, the word of the `setting` that varies, and `axis`, its name.
     """
 
+    apart = ()
     settings = SweepSettings
 
     def tables(self, table: pd.DataFrame) -> list[Table]:

@@ -97,7 +97,7 @@ def test_a_file_that_is_no_table_is_a_plain_error(content: bytes, words: str, na
         ("nmu,solved_at_mean,9,-1,90", "row 2: deviation of solved_at_mean must lie between 0 and inf, got -1"),
         ("nmu,solved_at_mean,,1,90", "row 2: a deviation needs the recomputed mean"),
         ("nmu,solved_at_mean,9,1,x", "row 2: n_seeds must be a whole number"),
-        ("nac,solved_at_mean,9,1,90", "row 2 must replace a printed number, and none is printed for ten_parameter, mul"),
+        ("nac,solved_at_mean,9,1,90", "row 2 must replace a printed number, and none is printed for ten_parameter"),
     ],
 )
 def test_a_recomputed_mean_that_cannot_be_right_is_named(row: str, words: str, folder: Path) -> None:

@@ -28,6 +28,7 @@ class Prefixes(Kind):
     known.
     """
 
+    apart = ("model",)
     metrics: ClassVar[Mapping[str, Span | None]] = {"prediction": (-math.inf, math.inf)}
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
@@ -50,10 +51,10 @@ class Prefixes(Kind):
         models = list(table["model"].unique())
         rows = []
         for (setting, token), group in table.groupby(["setting", "operation"], sort=False):
-            lines = {line["model"]: line for line in records(group)}
+            lines = {line["model"]: ours(line, three_digits) for line in records(group)}
             number = group["note"].iloc[0].partition("; ")[0].removeprefix("of the number ")
             first = str(setting).endswith("token=1")
-            rows.append([number if first else "", str(token), *(ours(lines[model], three_digits) for model in models)])
+            rows.append([number if first else "", str(token), *(lines.get(model, "–") for model in models)])
         header = ["Number", "after the token", *(style.label(str(model)) for model in models)]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
