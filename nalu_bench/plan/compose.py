@@ -146,8 +146,9 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
-    """The cell with the values that the experiment's `settings` name."""
-    return replace(want, settings={word: want.cell.value(key) for word, key in experiment.settings.items()})
+    """The cell with the values that the experiment's `settings` name, and with its criterion."""
+    settings = {word: want.cell.value(key) for word, key in experiment.settings.items()}
+    return replace(want, settings=settings, criterion=experiment.criterion)
 
 
 def _grid_keys(experiment: Experiment) -> set[str]:

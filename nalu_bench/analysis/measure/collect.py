@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,15 +18,16 @@ from nalu_bench.store.schema import Status
 
 REMEDY = "restore this folder, or delete it to have it made again"
 
+
 class Judge(Protocol):
     """What gives runs their facts: a kind of report."""
 
     experiment: Experiment
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         """What the facts of a cell were judged by."""
 
 
@@ -92,10 +93,13 @@ def _typed(runs: pd.DataFrame) -> pd.DataFrame:
 def collect(
     judge: Judge, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
-    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
-    runs = _concat([_runs(judge, want, store) for want in wanted], RUNS)
-    curves = _concat([_curves(want, store) for want in wanted], CURVES)
-    predictions = _concat([_predictions(want, store) for want in wanted], PREDICTIONS)
+    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest.
+
+    Runs of other roles than "cell" are collected first: the others may be judged by them.
+    """
+    beside = [want for want in wanted if want.role != "cell"]
+    others = _measured(judge, beside, store, earlier, pd.DataFrame(columns=RUNS)).runs
+    found = _measured(judge, wanted, store, earlier, others)
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
@@ -104,23 +108,41 @@ def collect(
     cells = {
         want.cell.digest: {
             "label": want.label(), "role": want.role, "seeds": len(want.seeds),
-            "criteria": judge.criteria(want.cell), "identity": want.cell.identity(),
+            "criteria": judge.criteria(want.cell, _known(want, others)), "identity": want.cell.identity(),
         }
         for want in wanted
     }  # fmt: skip
     for before in earlier:
-        runs, curves, predictions = _with_earlier(Measured(runs, curves, predictions), before, wanted)
         parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     manifest = {
         "experiment": judge.experiment.name,
         "source": judge.experiment.source,
         "budget": budget,
         "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
-        "runs": len(runs),
+        "runs": len(found.runs),
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }
-    return Collection(_typed(runs), curves, predictions, manifest)
+    return Collection(found.runs, found.curves, found.predictions, manifest)
+
+
+def _measured(
+    judge: Judge, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured], others: pd.DataFrame
+) -> Measured:
+    """What the store holds of the cells, then what earlier collections hold beyond it."""
+    found = Measured(
+        _concat([_runs(judge, want, store, _known(want, others)) for want in wanted], RUNS),
+        _concat([_curves(want, store) for want in wanted], CURVES),
+        _concat([_predictions(want, store) for want in wanted], PREDICTIONS),
+    )
+    for before in earlier:
+        found = _with_earlier(found, before, wanted)
+    return replace(found, runs=_typed(found.runs))
+
+
+def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:
+    """The runs of other roles that the runs of a cell may be judged by: none for those other roles' own."""
+    return others if want.role == "cell" else others.iloc[:0]
 
 
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -129,7 +151,7 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
     return pd.concat(some, ignore_index=True)
 
 
-def _runs(judge: Judge, want: Wanted, store: Store) -> pd.DataFrame:
+def _runs(judge: Judge, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
     """The rows of one cell: stored, failed or skipped."""
     cell = want.cell
     setting = want.setting()
@@ -145,7 +167,7 @@ def _runs(judge: Judge, want: Wanted, store: Store) -> pd.DataFrame:
     runs = store.runs(cell)
     runs = runs[runs["seed"].isin(want.seeds)]
     if len(runs):
-        runs = judge.facts(cell, runs, store.curves(cell))
+        runs = judge.facts(cell, runs, store.curves(cell), others)
     failed = [
         {"seed": seed, "status": str(Status.FAILED), "note": why}
         for seed, why in store.failures(cell).items()
@@ -180,9 +202,7 @@ def _predictions(want: Wanted, store: Store) -> pd.DataFrame:
     return predictions
 
 
-def _with_earlier(
-    now: Measured, before: Measured, wanted: Sequence[Wanted]
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:
     """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
@@ -199,7 +219,7 @@ def _with_earlier(
         return union.drop(columns="_order")
 
     runs = together(now.runs, before.runs, ["seed"])
-    return (
+    return Measured(
         runs.assign(asked=runs["cell"].map(asked_of)),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),

@@ -114,12 +114,16 @@ class Kind:
                 )
             seen[key] = want.label()
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-        """`runs` of one cell with what its whole curves say in further columns."""
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        """`runs` of one cell with what its whole curves say in further columns.
+
+        `others` are all runs of other roles than "cell", such as references to judge by; `task`, `setting` and
+        `operation` tell whose they are. A run of such a role is judged before they are known: it gets none.
+        """
         return runs
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
-        """What the facts of a cell were judged by, for the manifest."""
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        """What the facts of a cell were judged by, for the manifest; `others` as in `facts`."""
         return {}
 
     def rows(self, measured: Measured) -> list[Row]:

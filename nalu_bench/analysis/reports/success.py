@@ -36,6 +36,7 @@ from nalu_bench.analysis.stats.intervals import (
 )
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.criteria import threshold
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -89,17 +90,16 @@ class Success(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
         for want in cells:
-            self.criteria(want.cell)
+            self.criteria(want.cell, pd.DataFrame())
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.judge}_mse")
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], f"{cell.task.judge}_mse")
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
-        criterion = self.report["criterion"]
-        threshold = cell.task.threshold(criterion)
-        if threshold is None:
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        limit = threshold(cell, self.report["criterion"])
+        if limit is None:
             raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
-        return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
+        return {"criterion": self.report["criterion"], "threshold": limit}
 
     def rows(self, measured: Measured) -> list[Row]:
         return [
