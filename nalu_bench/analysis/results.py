@@ -20,7 +20,7 @@ from nalu_bench.analysis.printed.published import check_words
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.tables import Table, as_latex
 from nalu_bench.analysis.reports.kind import Kind, Row, compared
-from nalu_bench.analysis.stats.compare import Verdict, not_comparable
+from nalu_bench.analysis.stats.verdicts import Verdict, not_comparable
 from nalu_bench.errors import UsageError
 from nalu_bench.files import write_atomically
 from nalu_bench.plan.cell import Wanted

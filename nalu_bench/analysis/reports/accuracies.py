@@ -17,15 +17,9 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, interval, ours
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import (
-    NOTHING_PRINTED,
-    Comparison,
-    compare_share,
-    middle_range,
-    not_comparable,
-    other_length,
-)
-from nalu_bench.analysis.stats.intervals import student_interval
+from nalu_bench.analysis.stats.compare import compare_share
+from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -197,12 +191,10 @@ class Accuracies(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def _mean(samples: Array) -> tuple[float, float, float]:
+def _mean(shares: Array) -> tuple[float, float, float]:
     """The mean with Student's interval, which ends where shares end."""
-    if len(samples) < 2:
-        return float(samples.mean()), float("nan"), float("nan")
-    low, high = student_interval(float(samples.mean()), float(samples.std(ddof=1)), len(samples))
-    return float(samples.mean()), low, min(high, 100.0)
+    mean, low, high = mean_interval(shares)
+    return mean, low, min(high, 100.0)
 
 
 def _setting(line: dict[str, Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.printed.published import KEYS, Span, check_metrics, read
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.render.tables import Table
-from nalu_bench.analysis.stats.compare import Comparison, not_comparable, settle
+from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment

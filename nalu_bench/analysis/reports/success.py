@@ -18,22 +18,15 @@ from nalu_bench.analysis.render import style, tables
 from nalu_bench.analysis.render.solved_curves import solved_by_step
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific, steps
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
-from nalu_bench.analysis.stats.compare import (
-    NOTHING_PRINTED,
-    Comparison,
-    compare_means,
-    compare_medians,
-    compare_rates,
-    not_comparable,
-    other_length,
-)
+from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
+    mean_interval,
     median_interval,
-    student_interval,
     wilson_interval,
 )
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import threshold
@@ -117,7 +110,7 @@ class Success(Kind):
             "solved_at_mean": gamma_mean_interval(at),
             "sparsity_error_mean": sparsity,
         } | {
-            metric + SUFFIX: _plain_mean(solved[column].to_numpy(float))
+            metric + SUFFIX: mean_interval(solved[column].to_numpy(float))
             for metric, column in SAMPLES.items()
             if (self.published["metric"] == metric + SUFFIX).any()
         }
@@ -210,14 +203,6 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
         warnings.simplefilter("always")
         values = statistic()
     return values, "; ".join(sorted({str(warning.message) for warning in caught}))
-
-
-def _plain_mean(values: np.ndarray) -> tuple[float, float, float]:
-    """The sample mean with Student's interval."""
-    if values.size == 0:
-        return np.nan, np.nan, np.nan
-    mean = float(values.mean())
-    return mean, *student_interval(mean, float(values.std(ddof=min(1, values.size - 1))), values.size)
 
 
 def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:

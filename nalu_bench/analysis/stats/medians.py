@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.stats.compare import NOTHING_PRINTED, Comparison, compare_single, not_comparable
+from nalu_bench.analysis.stats.compare import compare_single
 from nalu_bench.analysis.stats.intervals import median_interval
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
 
 Array = NDArray[np.float64]
 

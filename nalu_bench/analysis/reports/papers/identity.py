@@ -16,8 +16,9 @@ from nalu_bench.analysis.render.tables import Table, ours, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.reports.papers import identity_claims
 from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
-from nalu_bench.analysis.stats.compare import Comparison, compare_claim
-from nalu_bench.analysis.stats.intervals import student_interval, wilson_interval
+from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
+from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -120,8 +121,8 @@ class Identity(Kind):
         count, steps, note = len(errors), int(runs["steps"].iloc[0]), count_note(runs)
         if count < len(runs):
             note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
-        mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
-        found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
+        (mean, low, high), nothing = mean_interval(errors), (float("nan"), float("nan"))
+        found = [Row({**where, "metric": "mae"}, mean, low, high, count, steps, None, note)]
         if where["split"] != "inside":
             failing, asked = int((errors >= limit).sum()) + len(runs) - count, len(runs)
             numbers = {

@@ -14,7 +14,8 @@ from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
-from nalu_bench.analysis.stats.compare import Comparison, compare_claim
+from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
