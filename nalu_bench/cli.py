@@ -103,6 +103,15 @@ def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
     return compose.plan_experiment(chosen, others), chosen
 
 
+def _check(experiment: "Experiment", plan: "Plan") -> None:
+    """Refuse, before anything is trained, what no report can be made of."""
+    from nalu_bench.analysis import results
+    from nalu_bench.plan import compose
+
+    whole = compose.plan_experiment(experiment, [f"budget={plan.budget}"]) if plan.custom else plan
+    results.check(experiment, plan.cells, whole.cells)
+
+
 def _store(committed: bool = True) -> "Store":
     from nalu_bench.store.reader import Store
 
@@ -113,6 +122,8 @@ def _run(options: argparse.Namespace) -> int:
     from nalu_bench.run import runner
 
     plan, experiment = _plan(options)
+    if experiment is not None:
+        _check(experiment, plan)
     store = _store(plan.committed)
     for want in plan.cells:
         if want.cell.skip():
@@ -166,6 +177,7 @@ def _report(options: argparse.Namespace) -> int:
     if not any(text.startswith("budget=") for text in overrides):
         overrides.append(f"budget={results.default_budget(chosen, paths.results_dir())}")
     plan = compose.plan_experiment(chosen, overrides)
+    _check(chosen, plan)
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
     folder = results.write(scope, _store(), paths.results_dir())
     print((folder / "table.md").read_text(encoding="utf-8"))

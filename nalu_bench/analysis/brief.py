@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.criteria import threshold
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
@@ -23,9 +24,9 @@ def _line(store: Store, want: Wanted) -> str:
     if runs.empty:
         return text
     judge = f"{cell.task.judge}_mse"
-    threshold = cell.task.threshold("task")
-    if threshold is not None:
-        text += f"  solved {int((runs[judge] < threshold).sum())}"
+    limit = threshold(cell, want.criterion)
+    if limit is not None:
+        text += f"  solved {int((runs[judge] < limit).sum())}"
     diverged = int((runs["status"] == Status.DIVERGED).sum())
     return (
         text

@@ -16,9 +16,11 @@ import pandas as pd
 from nalu_bench import registry
 from nalu_bench.analysis.measure.collect import Collection, collect, read_manifest
 from nalu_bench.analysis.measure.measured import records
-from nalu_bench.analysis.render.tables import Table
+from nalu_bench.analysis.printed.published import check_words
+from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.render.tables import Table, as_latex
 from nalu_bench.analysis.reports.kind import Kind, Row, compared
-from nalu_bench.analysis.stats.compare import Verdict, not_comparable
+from nalu_bench.analysis.stats.verdicts import Verdict, not_comparable
 from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
@@ -52,9 +54,26 @@ class Scope:
 
 
 def default_budget(experiment: Experiment, results: Path) -> str:
-    """The budget of the committed results, or short where there are none."""
+    """The budget of the committed results, or the experiment's default where there are none."""
     committed = _committed_budget(results / experiment.name)
-    return committed if committed in experiment.budgets else "short"
+    return committed if committed in experiment.budgets else experiment.budget(None)
+
+
+def check(experiment: Experiment, cells: Sequence[Wanted], everything: Sequence[Wanted]) -> None:
+    """Raise UsageError if a report of the experiment cannot be made: what can be known before cells are trained.
+
+    Args:
+        cells: those to train. everything: all cells of the experiment, of which a number may be printed.
+    """
+    kind = kind_of(experiment)
+    kind.check(cells)
+    check_words(kind.published, experiment.published, kind.words(everything))
+
+
+def kind_of(experiment: Experiment) -> Kind:
+    """The kind of report that the experiment names, with its settings."""
+    kind: Kind = registry.reports.load(experiment.report["kind"])(experiment)
+    return kind
 
 
 def write(scope: Scope, store: Store, results: Path) -> Path:
@@ -63,7 +82,7 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
     Raises:
         UsageError if there are no runs, or fewer than committed results already report.
     """
-    kind: Kind = registry.reports.load(scope.experiment.report["kind"])(scope.experiment)
+    kind = kind_of(scope.experiment)
     folder, shared = target(scope, results), results / scope.experiment.name
     before = Collection.read(folder)
     earlier = [before, Collection.read(shared) if folder != shared else None]
@@ -107,14 +126,9 @@ def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store
 
 def target(scope: Scope, results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
-    shared = results / scope.experiment.name
-    budgets = scope.experiment.budgets
+    shared, work = results / scope.experiment.name, scope.experiment.work
     committed = _committed_budget(shared)
-
-    def work(name: str) -> int:
-        return int(budgets[name]["seeds"] * budgets[name]["steps"])
-
-    smaller = committed in budgets and work(scope.budget) < work(committed)
+    smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
     if scope.custom or scope.budget == "smoke" or smaller:
         return results / "local" / scope.experiment.name
     return shared
@@ -155,9 +169,12 @@ def _render(kind: Kind, folder: Path) -> None:
     trained = replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
     table = compared(_judged(kind.rows(trained), measured), kind.published)
     write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
-    tables = kind.tables(table)
-    _write_text(folder / "table.md", _markdown(kind, measured, table, tables, skipped))
-    _write_text(folder / "table.tex", _latex(kind.experiment, measured, tables))
+    judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
+    footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
+    tables = kind.tables(footnotes.mark(table, judged))
+    notes = [*_remarks(table, skipped), *footnotes.texts()]
+    _write_text(folder / "table.md", _markdown(kind.experiment, measured, table, tables, notes))
+    _write_text(folder / "table.tex", _latex(kind.experiment, measured, tables, footnotes.texts()))
     figure, drawn = kind.figure(trained, table)
     write_atomically(folder / "figure.csv", lambda path: _write_csv(drawn, path))
     _write_figure(folder, figure)
@@ -207,14 +224,10 @@ def _provenance(experiment: Experiment, measured: Collection) -> str:
 
 
 def _markdown(
-    kind: Kind, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], skipped: pd.DataFrame
+    experiment: Experiment, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], notes: Sequence[str]
 ) -> str:
-    experiment = kind.experiment
     counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    notes = [f"* {row.task} {row.operation} / {row.model}: skipped, {row.note}." for row in skipped.itertuples()]
-    notes += [f"* {metrics}: not comparable, {reason}." for reason, metrics in _reasons(table).items()]
-    notes += [] if kind.shows_notes else _remarks(table)
     return "\n".join(
         [
             f"<!-- made by: nalu-bench report {' '.join([experiment.name, *_overrides(measured)])} -->",
@@ -223,7 +236,7 @@ def _markdown(
             "",
             _provenance(experiment, measured),
             f"Verdicts: {verdicts or 'none'}.",
-            *(["", *notes] if notes else []),
+            *(["", *(f"* {note}." for note in notes)] if notes else []),
             "",
         ]
     )
@@ -235,26 +248,18 @@ def _overrides(measured: Collection) -> list[str]:
     return [f"budget={budget['name']}", *budget.get("changes", [])]
 
 
-def _reasons(table: pd.DataFrame) -> dict[str, str]:
-    """Why what is not compared is not, and of which metrics; the reason is the last part of a note."""
+def _remarks(table: pd.DataFrame, skipped: pd.DataFrame) -> list[str]:
+    """Which cells were skipped, and why what is not compared is not; the reason is the last part of a note."""
     metrics: dict[str, dict[str, None]] = {}
     for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
         metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None
-    return {reason: ", ".join(names) for reason, names in metrics.items()}
+    return [
+        *(f"{row.task} {row.operation} / {row.model}: skipped, {row.note}" for row in skipped.itertuples()),
+        *(f"{', '.join(names)}: not comparable, {reason}" for reason, names in metrics.items()),
+    ]
 
 
-def _remarks(table: pd.DataFrame) -> list[str]:
-    """The notes of the verdicts, each with the cells it is of; without them where it is of all."""
-    judged = table[~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])]
-    lines = []
-    for note in sorted({part for text in judged["note"] for part in text.split("; ") if part}):
-        rows = [row for row in records(judged) if note in row["note"].split("; ")]
-        words = ("split", "operation", "setting", "model")
-        places = dict.fromkeys(" ".join(filter(None, (row[word] for word in words))) for row in rows)
-        lines.append(f"* {note}{'' if len(rows) == len(judged) else ': ' + '; '.join(places)}.")
-    return lines
-
-
-def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table]) -> str:
+def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table], notes: Sequence[str]) -> str:
     head = f"% {_provenance(experiment, measured)}\n"
-    return head + "\n".join(table.latex() for table in tables)
+    below = "".join(f"\n\\par\\noindent{{\\footnotesize {as_latex(note)}.}}" for note in notes)
+    return head + "\n".join(table.latex() for table in tables) + (f"{below}\n" if below else "")

@@ -49,6 +49,8 @@ class Model:
         name: the name of the configuration (the YAML file's).
         penalties: the authors' factor for each regulariser of the units, by the regulariser's name.
         width: seeds of a block, which are trained in one program.
+        label: what tables and figures call it; its name if empty. No part of a cell's identity.
+        look: the number of its colour, marker and line style; derived from its name if negative. No part of it either.
         accepts: the kinds of input (`Task.inputs`) the network can take.
     """
 
@@ -58,6 +60,8 @@ class Model:
     name: str
     penalties: dict[str, Penalty]
     width: int = field(default=WIDTH, kw_only=True, metadata={"before": WIDTH})
+    label: str = field(default="", kw_only=True, metadata={"identity": False})
+    look: int = field(default=-1, kw_only=True, metadata={"identity": False})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together, or for a unit that does not exist."""

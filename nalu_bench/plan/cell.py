@@ -105,12 +105,14 @@ class Wanted:
     Attributes:
         role: "cell", or what else an experiment needs its runs for ("baseline").
         settings: values that tell the cell apart in its experiment, beyond its task's, such as {"hidden": 4}.
+        criterion: by which a run counts as solved, see `criteria.threshold`.
     """
 
     cell: Cell
     seeds: tuple[int, ...]
     role: str = "cell"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    criterion: str = "task"
 
     def setting(self) -> dict[str, Any]:
         """All that tells the cell apart: `Task.setting` and the experiment's settings."""

@@ -123,11 +123,12 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     for key, values in only.items():
         for value in sorted(values - set(swept[key])):
             raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
-    changed = _single(override for override in overrides if override.key_or_group not in swept)
-    budget = str(dict(changed).get("budget", "short"))
-    if budget not in experiment.budgets:
-        raise unknown(f"budget of {experiment.name}", budget, experiment.budgets)
-    scale = [("budget", budget), *((f"budget.{key}", value) for key, value in experiment.budgets[budget].items())]
+    given = _single(override for override in overrides if override.key_or_group not in swept)
+    budget = experiment.budget(dict(given).get("budget"))
+    changed = [(key, value) for key, value in given if key != "budget"]
+    scale = [(f"budget.{key}", value) for key, value in experiment.budgets[budget].items()]
+    if budget in group_names("budget"):  # else a name of the experiment's own, with the default's other values
+        scale.insert(0, ("budget", budget))
     pairs = [
         (group, _configure(_in_order(scale, _pairs(choice), changed, group)))
         for group in experiment.cells
@@ -137,17 +138,18 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
-    custom = bool(only) or any(key != "budget" and not key.startswith(MACHINE_KEYS) for key, _ in changed)
+    custom = bool(only) or any(not key.startswith(MACHINE_KEYS) for key, _ in changed)
     machine = pairs[0][1] if pairs else _configure([*scale, *changed])
     changes = tuple(
         f"{key}={value}" for key, value in changed if key not in SCALE_KEYS and not key.startswith(MACHINE_KEYS)
     )
-    return replace(_plan(cells, machine, custom, hydra_overrides), changes=changes)
+    return replace(_plan(cells, machine, custom, hydra_overrides), budget=budget, changes=changes)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
-    """The cell with the values that the experiment's `settings` name."""
-    return replace(want, settings={word: want.cell.value(key) for word, key in experiment.settings.items()})
+    """The cell with the values that the experiment's `settings` name, and with its criterion."""
+    settings = {word: want.cell.value(key) for word, key in experiment.settings.items()}
+    return replace(want, settings=settings, criterion=experiment.criterion)
 
 
 def _grid_keys(experiment: Experiment) -> set[str]:

@@ -1,21 +1,14 @@
 """An experiment: the cells of one published table or figure, and how they are reported.
 
-`experiments/<paper>/<artifact>.yaml` holds these keys:
-
-    title, source      what is reproduced, for headings
-    budgets            name -> {seeds, steps, log_every, ramp_scale}: the scales, written out
-    cells              groups of cells: {overrides, grid, role, seeds, share, fixed}; a grid is expanded to all
-                       combinations
-    settings           word -> dotted key of a cell's values: what tells cells apart beyond their tasks (optional)
-    report             {kind, ...}: a registered kind of report and its settings
-
-An experiment without cells (`cells: []`) trains nothing: its report is computed from what the `report` block says.
+`experiments/<paper>/<artifact>.yaml` holds the keys of `File`. An experiment without cells (`cells: []`) trains
+nothing: its report is computed from what the `report` block says. Printed numbers stand beside the experiment, in
+`<artifact>.published.csv`; without that file it gets no verdicts.
 """
 
 import itertools
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +18,23 @@ from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.schemas import filled
 
-SCALE = {"seeds", "steps", "log_every", "ramp_scale"}
+DEFAULT_BUDGET = "short"
+"""The budget where none is given."""
 
 
-@dataclass(frozen=True)
+@dataclass
+class Scale:
+    """A budget: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+
+    seeds: int
+    steps: int
+    log_every: int
+    ramp_scale: float
+
+
+@dataclass
 class CellGroup:
     """Cells that share overrides.
 
@@ -62,6 +67,30 @@ class CellGroup:
         return [[*self.overrides, *choice] for choice in itertools.product(*axes)]
 
 
+@dataclass
+class File:
+    """The keys of an experiment's file.
+
+    Attributes:
+        title, source: what is reproduced, for headings.
+        budgets: name -> scale; `paper` is the published protocol where it is known.
+        cells: groups of cells.
+        report: a registered kind of report and its settings.
+        settings: word -> dotted key of a cell's values: what tells cells apart beyond their tasks.
+    """
+
+    title: str = field(metadata={"must": "a text"})
+    source: str = field(metadata={"must": "a text"})
+    budgets: dict[str, Scale] = field(metadata={"must": "a mapping of names to {seeds, steps, log_every, ramp_scale}"})
+    cells: list[CellGroup] = field(
+        metadata={"must": "a list of {overrides, grid, role, seeds, share, fixed}, grid a mapping of lists"}
+    )
+    report: dict[str, Any] = field(metadata={"must": "a mapping with a kind and its settings"})
+    settings: dict[str, str] = field(
+        default_factory=dict, metadata={"must": "a mapping of words to dotted keys of a cell"}
+    )
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One experiment, as its file says."""
@@ -82,13 +111,38 @@ class Experiment:
 
     @property
     def published(self) -> Path:
-        """The printed numbers, beside the experiment."""
+        """The printed numbers, beside the experiment; need not exist."""
         return self.folder / f"{self.artifact}.published.csv"
 
     @property
     def recomputed(self) -> Path:
         """What replaces printed numbers that are miscomputed, beside the experiment; need not exist."""
         return self.folder / f"{self.artifact}.recomputed.csv"
+
+    @property
+    def criterion(self) -> str:
+        """By which of its task's thresholds a run counts as solved."""
+        return str(self.report.get("criterion", "task"))
+
+    @property
+    def printed_steps(self) -> int:
+        """Steps of the published protocol: those of the budget `paper`, else of the largest budget."""
+        largest = max(self.budgets, key=self.work)
+        return int(self.budgets["paper" if "paper" in self.budgets else largest]["steps"])
+
+    def work(self, budget: str) -> int:
+        """Steps of one of its budgets, over all seeds."""
+        return int(self.budgets[budget]["seeds"] * self.budgets[budget]["steps"])
+
+    def budget(self, given: object) -> str:
+        """The budget called `given`, or the default for None; raises UsageError if there is none of that name."""
+        if given is None and DEFAULT_BUDGET not in self.budgets:
+            names = ", ".join(sorted(self.budgets)) or "(none)"
+            raise UsageError(f"{self.name} has no budget {DEFAULT_BUDGET}: choose budget= one of {names}.")
+        name = DEFAULT_BUDGET if given is None else str(given)
+        if name not in self.budgets:
+            raise unknown(f"budget of {self.name}", name, self.budgets)
+        return name
 
 
 def names() -> list[str]:
@@ -97,37 +151,34 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Experiment:
-    """The experiment called `name`; raises UsageError for an unknown name or key."""
+    """The experiment called `name`.
+
+    Raises:
+        UsageError for an unknown name, and for a file that cannot be read or does not hold what it must.
+    """
     files = _files()
     if name not in files:
         raise unknown("experiment", name, files)
+    where = f"experiments/{name}.yaml"
     try:
-        content: Any = OmegaConf.to_container(OmegaConf.load(files[name]))
-    except (yaml.YAMLError, OmegaConfBaseException) as error:
-        raise UsageError(f"cannot read experiments/{name}.yaml: {error}") from None
-    known = [entry.name for entry in fields(Experiment) if entry.name not in ("name", "folder")]
-    _check_keys(f"key of experiments/{name}.yaml", content, known)
-    for budget, scale in content["budgets"].items():
-        if set(scale) != SCALE:
-            raise UsageError(f"budget {budget} of {name} must have {', '.join(sorted(SCALE))}, got {', '.join(scale)}.")
-    groups = content.pop("cells")
-    for group in groups:
-        _check_keys(
-            f"key of a cell group in experiments/{name}.yaml", group, [entry.name for entry in fields(CellGroup)]
-        )
-    try:
-        return Experiment(name, files[name].parent, cells=[CellGroup(**group) for group in groups], **content)
-    except TypeError as error:
-        raise UsageError(f"experiments/{name}.yaml must have the keys {', '.join(known)}: {error}.") from None
+        content = OmegaConf.to_container(OmegaConf.load(files[name]))
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
+    read = filled(File, content, where)
+    if not read.budgets:
+        raise UsageError(f"{where} must set one budget at least.")
+    if not isinstance(read.report.get("kind"), str):
+        raise UsageError(f"{where}: report must be a mapping with a kind and its settings, got {read.report}.")
+    for word, key in read.settings.items():
+        if not isinstance(key, str):
+            raise UsageError(f"{where}: settings must name a dotted key of a cell for {word}, got {key}.")
+    budgets = {budget: asdict(scale) for budget, scale in read.budgets.items()}
+    return Experiment(
+        name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings
+    )
 
 
 def _files() -> dict[str, Path]:
     user = paths.user_conf_dir()
     roots = [paths.experiments_dir(), *([user / "experiments"] if user else [])]
     return {path.relative_to(root).with_suffix("").as_posix(): path for root in roots for path in root.glob("*/*.yaml")}
-
-
-def _check_keys(what: str, given: dict[str, Any], known: list[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise unknown(what, key, known)

@@ -6,12 +6,17 @@ from typing import Any
 
 
 def plain(config: Any) -> Any:
-    """Dataclasses to dictionaries, leaving out fields that stand at the value from before they existed."""
+    """Dataclasses to dictionaries.
+
+    Left out are fields that stand at the value from before they existed (`metadata={"before": value}`) and those that
+    only say how something is shown (`metadata={"identity": False}`).
+    """
     if is_dataclass(config) and not isinstance(config, type):
         return {
             field.name: plain(getattr(config, field.name))
             for field in fields(config)
-            if "before" not in field.metadata or getattr(config, field.name) != field.metadata["before"]
+            if field.metadata.get("identity", True)
+            and ("before" not in field.metadata or getattr(config, field.name) != field.metadata["before"])
         }
     if isinstance(config, dict):
         return {key: plain(value) for key, value in config.items()}

@@ -12,6 +12,7 @@ from tqdm import tqdm
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
@@ -31,6 +32,7 @@ class Job:
     machine: Machine
     root: Path
     commit: str
+    criterion: str = "task"
 
     @property
     def label(self) -> str:
@@ -54,7 +56,7 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
         if want.cell.skip() is None:
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
             missing += [
-                Job(want.label(), want.cell, block, machine, store.root, provenance.commit())
+                Job(want.label(), want.cell, block, machine, store.root, provenance.commit(), want.criterion)
                 for block in blocks(seeds, machine.width or want.cell.model.width)
             ]
     return sorted(missing, key=lambda job: job.block.number)
@@ -198,7 +200,7 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
     requests = [
         Request(
             job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
-            reporter(job.label, progress), job.cell.task.threshold("task", samples=100_000),
+            reporter(job.label, progress), threshold(job.cell, job.criterion),
         )
         for job in group
     ]  # fmt: skip

@@ -20,6 +20,11 @@ SUMS = ("add", "sub", "neg_sum", "signed_sum")
 POWERS = {"square": 2.0, "sqrt": 0.5}
 OPERATIONS = (*SUMS, "mul", "div", *POWERS)
 
+SYMBOLS = {
+    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
+}  # fmt: skip
+"""What tables and figures call an operation; one without a symbol goes by its name."""
+
 
 @register("operands", version=1)
 @dataclass
@@ -50,6 +55,7 @@ class Operands(Task):
         Measure("accuracy", {"tolerance": 0.1}),
         Measure("accuracy", {"tolerance": 1e-5}),
     )
+    labels: ClassVar[dict[str, str]] = SYMBOLS
 
     operation: str
     operands: int

@@ -32,6 +32,9 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 """Operation -> function of the two subset sums; `square` and `sqrt` use a alone, `sub` is a - b."""
 
+LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
+"""What tables and figures call an operation; one without a label goes by its name."""
+
 CRITERIA = ("authors", "task")
 EPSILON = 1e-5
 """The error of every weight in the epsilon-perfect solution, Madsen & Johansen 2020, section 4.1."""
@@ -50,6 +53,7 @@ class SubsetSums(Task):
     """
 
     authors_extra: ClassVar[int] = 1
+    labels: ClassVar[dict[str, str]] = LABELS
 
     operation: str
     interpolation: Any

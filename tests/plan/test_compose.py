@@ -1,7 +1,6 @@
 """Composition of configurations, and the errors a user meets."""
 
 import pytest
-import yaml
 
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -198,22 +197,3 @@ def test_changed_values_of_an_experiment_are_told_and_a_choice_or_other_seeds_ar
     assert compose.plan_experiment(table3, given).changes == ()
     changed = compose.plan_experiment(table3, [*given, "task.language=de", "budget.steps=10"])
     assert changed.changes == ("task.language=de", "budget.steps=10")
-
-
-@pytest.mark.parametrize("share", ["x", "null", "0", "-1", ".nan", "true"])
-def test_a_share_that_is_none_is_refused(share: str) -> None:
-    with pytest.raises(UsageError, match="share of a cell group must be a number above 0"):
-        experiment.CellGroup([], share=yaml.safe_load(share))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("cells: [", "cannot read experiments/mine/table.yaml"), ("{step: 20}", "must have log_every, ramp_scale, seeds")],
-)
-def test_a_broken_experiment_is_a_plain_error(text: str, words: str, tmp_path, monkeypatch) -> None:  # noqa: ANN001
-    (tmp_path / "experiments" / "mine").mkdir(parents=True)
-    whole = text if text.startswith("cells") else f"budgets: {{smoke: {text}}}\ncells: []\n"
-    (tmp_path / "experiments" / "mine" / "table.yaml").write_text(whole)
-    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
-    with pytest.raises(UsageError, match=words):
-        experiment.load("mine/table")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,10 +25,10 @@ class Judge(Protocol):
 
     experiment: Experiment
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with what its whole curves say in further columns."""
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         """What the facts of a cell were judged by."""
 
 
@@ -111,17 +111,13 @@ def _typed(runs: pd.DataFrame) -> pd.DataFrame:
 def collect(
     judge: Judge, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
-    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest."""
-    runs = _concat([_runs(judge, want, store) for want in wanted], RUNS)
-    curves = _concat(
-        [
-            _of_cell(want, kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]))
-            for want in wanted
-        ],
-        CURVES,
-    )
-    predictions = _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS)
-    weights = _concat([_of_cell(want, small_weights(store.weights(want.cell))) for want in wanted], WEIGHTS)
+    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest.
+
+    Runs of other roles than "cell" are collected first: the others may be judged by them.
+    """
+    beside = [want for want in wanted if want.role != "cell"]
+    others = _measured(judge, beside, store, earlier, pd.DataFrame(columns=RUNS)).runs
+    found = _measured(judge, wanted, store, earlier, others)
     parts = {
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
@@ -130,23 +126,44 @@ def collect(
     cells = {
         want.cell.digest: {
             "label": want.label(), "role": want.role, "seeds": len(want.seeds),
-            "criteria": judge.criteria(want.cell), "identity": want.cell.identity(),
+            "criteria": judge.criteria(want.cell, _known(want, others)), "identity": want.cell.identity(),
         }
         for want in wanted
     }  # fmt: skip
     for before in earlier:
-        runs, curves, predictions, weights = _with_earlier(Measured(runs, curves, predictions, weights), before, wanted)
         parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     manifest = {
         "experiment": judge.experiment.name,
         "source": judge.experiment.source,
         "budget": budget,
         "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
-        "runs": len(runs),
+        "runs": len(found.runs),
         "cells": cells,
         "parts": dict(sorted(parts.items())),
     }
-    return Collection(_typed(runs), curves, predictions, weights, manifest)
+    return Collection(found.runs, found.curves, found.predictions, found.weights, manifest)
+
+
+def _measured(
+    judge: Judge, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured], others: pd.DataFrame
+) -> Measured:
+    """The runs that the store holds of the cells, then those that earlier collections hold beyond it."""
+    runs = _concat([_runs(judge, want, store, _known(want, others)) for want in wanted], RUNS)
+    curves = [kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]) for want in wanted]
+    found = Measured(
+        runs,
+        _concat([_of_cell(want, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
+        _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
+        _concat([_of_cell(want, small_weights(store.weights(want.cell))) for want in wanted], WEIGHTS),
+    )
+    for before in earlier:
+        found = _with_earlier(found, before, wanted)
+    return replace(found, runs=_typed(found.runs))
+
+
+def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:
+    """The runs of other roles that the runs of a cell may be judged by: none for those other roles' own."""
+    return others if want.role == "cell" else others.iloc[:0]
 
 
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -155,7 +172,7 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
     return pd.concat(some, ignore_index=True)
 
 
-def _runs(judge: Judge, want: Wanted, store: Store) -> pd.DataFrame:
+def _runs(judge: Judge, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
     """The rows of one cell: stored, failed or skipped."""
     cell = want.cell
     setting = want.setting()
@@ -171,7 +188,7 @@ def _runs(judge: Judge, want: Wanted, store: Store) -> pd.DataFrame:
     runs = store.runs(cell)
     runs = runs[runs["seed"].isin(want.seeds)]
     if len(runs):
-        runs = judge.facts(cell, runs, store.curves(cell))
+        runs = judge.facts(cell, runs, store.curves(cell), others)
     failed = [
         {"seed": seed, "status": str(Status.FAILED), "note": why}
         for seed, why in store.failures(cell).items()
@@ -191,7 +208,7 @@ def _of_cell(want: Wanted, rows: pd.DataFrame) -> pd.DataFrame:
     return chosen
 
 
-def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> tuple[pd.DataFrame, ...]:
+def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:
     """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
@@ -208,7 +225,7 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
         return union.drop(columns="_order")
 
     runs = together(now.runs, before.runs, ["seed"])
-    return (
+    return Measured(
         runs.assign(asked=runs["cell"].map(asked_of)),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),

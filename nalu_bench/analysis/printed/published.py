@@ -1,164 +1,103 @@
-"""Printed numbers: reading them, and rewriting a source's own words to ours.
+"""The numbers that a source prints, beside the experiment that should reproduce them.
 
 A `<artifact>.published.csv` has one row a printed number, with the keys of `table.csv` and the text as printed:
 
     task, setting, operation, split, model, metric, printed, printed_low, printed_high, n_seeds, printed_model, source
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import csv
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas as pd
 
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 
 KEYS = ["task", "setting", "operation", "split", "model", "metric"]
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
 
-OPERATIONS = {
-    "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
-    "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "", "sub (0-x1-..-xn)": "neg_sum",
-}  # fmt: skip
-SPLITS = {
-    "Interpolation": "validation",
-    "Extrapolation": "extrapolation",
-    "train U[1,2] / test U[2,6]": "extrapolation",
-    "train": "train",
-    "validation": "validation",
-    "test": "test",
-    "train/val U(20,40), test U(0,60)": "test",
-}
-SETTINGS_OF = {
-    "iit_report.csv": {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)},
-}
-"""Source -> words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the
-IIT Indore report's code alone."""
-MODELS = {
-    "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
-    "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
-    "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
-}  # fmt: skip
-MODELS_OF: dict[str, dict[str, str]] = {
-    "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
-    "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
-    "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
-}
-"""Where a task has models of its own."""
-
-CORRECTED_OF = {
-    "iit_report.csv": {
-        "sqrt": {"setting": "operands=1;reinitialized=15"},
-        "square": {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
-    },
-}
-"""Source -> operation -> keys that it states otherwise: the IIT Indore report counts two operands and one cell where
-its code has one input, and two layers for the square."""
-
-METRICS = {
-    "success_rate": "success_rate",
-    "solved_at_iteration_median": "solved_at_median",
-    "solved_at_iteration_mean": "solved_at_mean",
-    "solved_at_iteration_sample_mean": "solved_at_mean",
-    "sparsity_error_mean": "sparsity_error_mean",
-    "sparsity_error_sample_mean": "sparsity_error_mean",
-    "error, % of a randomly initialised model (0 = perfect)": "score",
-    "MAE": "mae",
-    "accuracy": "accuracy",
-}
-PERCENT = {"accuracy"}
-"""Printed in percent with two digits, and kept by their source as shares."""
-
-TASKS = {
-    "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
-    "static": "arithmetic",
-    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
-    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
-    "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
-    "recurrent": "recurrent_arithmetic",
-    "number translation (number strings to scalars)": "number_words",
-    "single operation, n operands": "operands",
-    "2 operands": "operands",
-    "5 operands": "operands",
-}
+Span = tuple[float, float]
+"""Between which numbers a printed one must lie."""
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The printed numbers beside an experiment, all columns as text ("" where nothing is printed)."""
-    if not path.exists():
-        raise UsageError(f"an experiment needs its printed numbers beside it, and {path.name} does not exist.")
-    return read_keyed(path, COLUMNS)
+    """The printed numbers beside an experiment, as text ("" where nothing is printed); no rows without such a file."""
+    return read_keyed(path, COLUMNS) if path.exists() else pd.DataFrame(columns=COLUMNS, dtype=str)
 
 
 def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """A CSV with these columns, as text, and one row a key.
 
     Raises:
-        UsageError for other columns, or two rows of one key.
+        UsageError for a file that is no such table, two rows of one key, a count or a limit that is no number, and
+        limits the wrong way round.
     """
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if list(frame.columns) != list(columns):
-        raise UsageError(f"{path.name} must have the columns {', '.join(columns)}, got {', '.join(frame.columns)}.")
-    repeated = frame[frame.duplicated(KEYS)]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            header, *rows = [row for row in csv.reader(stream, strict=True) if row] or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(
+            f"{path.name} must be a CSV in UTF-8 with the columns {', '.join(columns)}: {error}."
+        ) from None
+    if header != list(columns):
+        raise UsageError(f"{path.name} must have the columns {', '.join(columns)}, got {', '.join(header) or 'none'}.")
+    for number, row in enumerate(rows):
+        if len(row) != len(columns):
+            raise UsageError(f"{line(path, number)} must have {len(columns)} fields, got {len(row)}.")
+        _check_numbers(line(path, number), dict(zip(columns, row, strict=True)))
+    frame = pd.DataFrame(rows, columns=list(columns), dtype=str)
+    repeated = frame.index[frame.duplicated(KEYS)]
     if len(repeated):
-        raise UsageError(f"{path.name} has two rows for {', '.join(repeated.iloc[0][KEYS])}.")
+        where, keys = line(path, repeated[0]), ", ".join(filter(None, frame.loc[repeated[0], KEYS]))
+        raise UsageError(f"{where}: {path.name} has two rows for {keys}.")
     return frame
 
 
-def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> pd.DataFrame:
-    """A table of printed numbers in its source's words, rewritten to our keys; the printed text is kept.
+def line(path: Path, number: object) -> str:
+    """`table1.published.csv, row 3` of a row's place in the frame: the header is row 1."""
+    return f"{path.name}, row {int(str(number)) + 2}"
 
-    Args:
-        source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
-            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given. A range/split may name the setting
-            behind it, as in `test; hidden=4; length=10`.
-        only: column -> the words of the rows to take, where a source holds more than one table; None for all rows.
 
-    Raises:
-        UsageError for a word without a translation.
+def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping[str, Span | None]) -> None:
+    """Refuse metrics that are not among `metrics` (names or patterns), and numbers outside of their spans.
+
+    A metric without a span has any text in `column`; ">999" counts as 999, and nothing printed is always right.
     """
-    given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
-    for column, words in (only or {}).items():
-        given = given[given[column].isin(words)].reset_index(drop=True)
-    given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
-    given["setting"] = [
-        SETTINGS_OF.get(source.name, {}).get(setting or task, setting.replace("; ", ";"))
-        for setting, task in zip(given["setting"], given["task"], strict=True)
-    ]
-
-    def translate(column: str, words: dict[str, str]) -> pd.Series:
-        strange = sorted(set(given[column]) - set(words))
-        if strange:
-            raise UsageError(f"{source.name}: no translation for the {column} {', '.join(strange)}.")
-        return given[column].map(words)
-
-    tasks = translate("task", TASKS)
-    models = [_model(source, task, model) for task, model in zip(tasks, given["model"], strict=True)]
-    converted = pd.DataFrame(
-        {
-            "task": tasks,
-            "setting": given["setting"],
-            "operation": translate("operation", OPERATIONS),
-            "split": translate("range/split", SPLITS),
-            "model": models,
-            "metric": translate("metric", METRICS),
-            "printed": [
-                f"{100 * float(value):.2f}" if metric in PERCENT else value
-                for value, metric in zip(given["value"], given["metric"], strict=True)
-            ],
-            "printed_low": given["ci_lower"],
-            "printed_high": given["ci_upper"],
-            "n_seeds": given["n_seeds"],
-            "printed_model": given["model"],
-            "source": given["source"],
-        }
-    )[COLUMNS]
-    for operation, keys in CORRECTED_OF.get(source.name, {}).items():
-        converted.loc[converted["operation"] == operation, list(keys)] = [*keys.values()]
-    return converted
+    for number, row in frame.iterrows():
+        where, name = line(path, number), row["metric"]
+        spans = [span for pattern, span in metrics.items() if fnmatchcase(name, pattern)]
+        if not spans:
+            raise unknown(f"metric in {where}", name, metrics)
+        if spans[0] is not None:
+            for key in (column, "printed_low", "printed_high"):
+                _check_span(f"{where}: {key} of {name}", row.get(key, "").removeprefix(">"), spans[0])
 
 
-def _model(source: Path, task: str, word: str) -> str:
-    known = MODELS | MODELS_OF.get(task, {})
-    if word not in known:
-        raise UsageError(f"{source.name}: no translation for the model {word}.")
-    return known[word]
+def check_words(frame: pd.DataFrame, path: Path, known: Mapping[str, set[str]]) -> None:
+    """Refuse a word that no cell of the experiment has in a column."""
+    for column, words in known.items():
+        for number, word in frame[column].items():
+            if word and word not in words:
+                raise unknown(f"{column} in {line(path, number)}", word, words)
+
+
+def _check_numbers(where: str, row: Mapping[str, str]) -> None:
+    if row["n_seeds"] and not row["n_seeds"].isdecimal():
+        raise UsageError(f"{where}: n_seeds must be a whole number from 0 up or empty, got {row['n_seeds']!r}.")
+    given = {key: _number(f"{where}: {key}", row[key]) for key in ("printed_low", "printed_high") if row.get(key)}
+    if len(given) == 2 and given["printed_low"] > given["printed_high"]:
+        raise UsageError(f"{where}: printed_low must not be above printed_high, got {row['printed_low']} and "
+                         f"{row['printed_high']}.")  # fmt: skip
+
+
+def _check_span(what: str, text: str, span: Span) -> None:
+    if text and not span[0] <= _number(what, text) <= span[1]:
+        raise UsageError(f"{what} must lie between {span[0]:g} and {span[1]:g}, got {text}.")
+
+
+def _number(what: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{what} must be a number or empty, got {text!r}.") from None

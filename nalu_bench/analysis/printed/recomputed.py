@@ -10,12 +10,14 @@ under its own metric, `<metric>_recomputed`: the printed number is shown and nev
 beside our plain mean and compared where its deviation is known.
 """
 
+import math
 from pathlib import Path
 
 import pandas as pd
 
-from nalu_bench.analysis.printed.published import COLUMNS, KEYS, read_keyed
+from nalu_bench.analysis.printed.published import COLUMNS, KEYS, check_metrics, line, read_keyed
 from nalu_bench.analysis.stats.intervals import student_interval
+from nalu_bench.errors import UsageError
 
 SUFFIX = "_recomputed"
 
@@ -26,10 +28,14 @@ def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
     """The printed numbers, followed by the recomputed ones beside the experiment, if there are any.
 
     Those have 95 % intervals of Student's t, and a column `deviation` that is empty for printed numbers.
+
+    Raises:
+        UsageError for a mean or a deviation that is no number from 0 up, and one that replaces no printed number.
     """
     if not path.exists():
         return published
     given = read_keyed(path, OWN_COLUMNS)
+    _check(given, published, path)
     intervals = [_interval(*row) for row in given[["recomputed", "deviation", "n_seeds"]].itertuples(index=False)]
     rows = given.assign(
         metric=given["metric"] + SUFFIX,
@@ -38,6 +44,18 @@ def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
         printed_high=[high for _, high in intervals],
     )[[*COLUMNS, "deviation"]]
     return pd.concat([published.assign(deviation=""), rows], ignore_index=True)
+
+
+def _check(given: pd.DataFrame, published: pd.DataFrame, path: Path) -> None:
+    printed = set(published[KEYS].itertuples(index=False, name=None))
+    for number, keys in enumerate(given[KEYS].itertuples(index=False, name=None)):
+        if keys not in printed:
+            words = ", ".join(filter(None, keys))
+            raise UsageError(f"{line(path, number)} must replace a printed number, and none is printed for {words}.")
+        if given["deviation"][number] and not given["recomputed"][number]:
+            raise UsageError(f"{line(path, number)}: a deviation needs the recomputed mean that it belongs to.")
+    for column in ("recomputed", "deviation"):
+        check_metrics(given, path, column, {"*": (0, math.inf)})
 
 
 def _interval(mean: str, deviation: str, seeds: str) -> tuple[str, str]:

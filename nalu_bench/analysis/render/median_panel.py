@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.stats.compare import middle_range
+from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.medians import Array
 
 HEADING = "Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed"

@@ -39,7 +39,7 @@ def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tupl
         _set_steps(axis, first, last, scale)
         axis.set(xlabel="Training step", ylim=(0, 1))
         if not alone:
-            axis.set_title(style.OPERATION_LABELS[str(operation)])
+            axis.set_title(style.operation_label(rows["task"].iloc[0], str(operation)))
     axes[0][0].set_ylabel("Share of seeds solved")
     _explain(figure, axes[0])
     columns = ["series", *([] if alone else ["operation"]), "model", "step", "share", "low", "high"]

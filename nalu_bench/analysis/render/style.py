@@ -5,46 +5,33 @@ The colours are Okabe & Ito's, distinct for colour-blind readers; markers and li
 
 from typing import TYPE_CHECKING, Any
 
+from nalu_bench.plan import looks
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-LABELS = {
-    "nac": "NAC₊", "nac_mul": "NAC•", "nac_mul_sigma": "NAC•,σ", "nac_mul_nmu": "NAC•,NMU", "nalu": "NALU",
-    "nac_nalu_shared": "NALU (shared)", "nac_nalu_separate": "NALU (separate)", "gated_nau_nmu": "Gated NAU/NMU",
-    "nau_gated_nau_nmu": "NAU, gated NAU/NMU", "nau": "NAU", "nmu": "NMU", "linear": "Linear", "relu": "ReLU",
-    "relu6": "ReLU6", "lstm": "LSTM", "rnn_relu": "ReLU RNN", "rnn_nac": "NAC₊ RNN", "rnn_nalu": "NALU RNN",
-    "text_lstm": "LSTM", "text_lstm_nac": "LSTM + NAC₊", "text_lstm_nalu": "LSTM + NALU",
-    "iit_nac": "NAC₊", "iit_nalu": "NALU", "iit_nalu_separate": "NALU (separate)", "iit_nalu_two": "NALU, NALU",
-    "iit_nalu_two_separate": "NALU, NALU (separate)",
-}  # fmt: skip
 
 ACTIVATION_LABELS = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
 }  # fmt: skip
 
-OPERATION_LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
-
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 _MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 
-# Models that meet in one figure have numbers of their own.
-_NUMBERS = {
-    "nac": 0, "nac_mul": 1, "nalu": 2, "nau": 3, "linear": 4, "relu6": 5, "nmu": 6, "relu": 5, "nac_mul_sigma": 4,
-    "lstm": 6, "rnn_relu": 5, "rnn_nac": 0, "rnn_nalu": 2,
-    "text_lstm": 6, "text_lstm_nac": 0, "text_lstm_nalu": 2,
-    "nac_mul_nmu": 0, "nac_nalu_shared": 2, "nac_nalu_separate": 1, "gated_nau_nmu": 5, "nau_gated_nau_nmu": 3,
-}  # fmt: skip
-
 
 def label(model: str) -> str:
     """The paper's name of a model, or its own for one that is not of the papers."""
-    return LABELS.get(model, model)
+    return looks.of_model(model).label
+
+
+def operation_label(task: str, operation: str) -> str:
+    """The task's label of one of its operations, or the operation's name where it has none."""
+    return looks.of_operation(task, operation)
 
 
 def drawing(model: str) -> dict[str, Any]:
     """Colour, marker and line style of a model, always the same."""
-    number = _NUMBERS.get(model, sum(model.encode())) % len(_PALETTE)
+    number = looks.of_model(model).number % len(_PALETTE)
     return {"color": _PALETTE[number], "marker": _MARKERS[number], "linestyle": _LINES[number]}
 
 

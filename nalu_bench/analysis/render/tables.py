@@ -10,7 +10,8 @@ from tabulate import tabulate
 _LATEX = {
     "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
     "²": r"\textsuperscript{2}", "±": r"$\pm$", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
-    "ε": r"$\epsilon$",
+    "ε": r"$\epsilon$", "†": r"\textdagger{}", "‡": r"\textdaggerdbl{}", "§": r"\S{}", "¶": r"\P{}",
+    "‖": r"$\|$",
 }  # fmt: skip
 
 
@@ -29,9 +30,20 @@ class Table:
     def latex(self) -> str:
         """A booktabs tabular; needs the packages booktabs and textcomp."""
         text = tabulate(self.rows, self.header, tablefmt="latex_booktabs", disable_numparse=True)
-        for symbol, command in _LATEX.items():
-            text = text.replace(symbol, command)
-        return f"% {self.title}\n{text}\n"
+        return f"% {self.title}\n{_replaced(text)}\n"
+
+
+def as_latex(text: str) -> str:
+    """A line of text for LaTeX."""
+    for symbol in "&%#_":
+        text = text.replace(symbol, f"\\{symbol}")
+    return _replaced(text)
+
+
+def _replaced(text: str) -> str:
+    for symbol, command in _LATEX.items():
+        text = text.replace(symbol, command)
+    return text
 
 
 Format = Callable[[float], str]

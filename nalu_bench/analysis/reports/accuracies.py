@@ -1,20 +1,25 @@
 """Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
 
-from collections.abc import Callable, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, interval, ours
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import Comparison, compare_share, middle_range, other_length
-from nalu_bench.analysis.stats.intervals import student_interval
+from nalu_bench.analysis.stats.compare import compare_share
+from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -28,15 +33,30 @@ Compare = Callable[[dict[str, str]], Comparison]
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
 
-SYMBOLS = {
-    "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
-}  # fmt: skip
 LOOKS: list[dict[str, Any]] = [
     {"color": "#009E73", "marker": "^"},
     {"color": "#0072B2", "marker": "o"},
     {"color": "#D55E00", "marker": "s"},
 ]
 """Of the families; hollow where nothing is reinitialised."""
+
+
+@dataclass
+class Family:
+    """Models of one table; `steps` are those of the printed protocol, `operations` are in the order of the rows."""
+
+    title: str
+    steps: int
+    models: list[str]
+    operations: list[str]
+
+
+@dataclass
+class AccuraciesSettings(Settings):
+    """See `Accuracies`."""
+
+    examples: int
+    tables: list[Family]
 
 
 @register("accuracies", version=1)
@@ -59,7 +79,8 @@ class Accuracies(Kind):
         UsageError for a model or an operation without a table.
     """
 
-    required = frozenset({"kind", "examples", "tables"})
+    settings = AccuraciesSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": (-math.inf, math.inf)}
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
@@ -75,6 +96,8 @@ class Accuracies(Kind):
         )
 
         def compare(printed: dict[str, str]) -> Comparison:
+            if not printed["printed"]:
+                return not_comparable(NOTHING_PRINTED)
             return compare_share(shares, float(printed["printed"]) / 100, self.report["examples"])
 
         numbers = (float(np.median(lenient)), *middle_range(lenient))
@@ -123,7 +146,7 @@ class Accuracies(Kind):
         lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
         if len(lines) < len(chosen):
             raise UsageError(f"two cells of the table {title} have one operation and number of operands.")
-        cases = sorted({case for case, _, _ in lines}, key=lambda case: (operations.index(case[0]), case[1]))
+        cases = _ordered_cases(chosen, operations)
         without = any(not reinitialised for _, reinitialised, _ in lines)
         header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
         rows = []
@@ -153,7 +176,7 @@ class Accuracies(Kind):
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
-        families = list(zip(self.report["tables"], LOOKS, strict=False))
+        families = list(zip(self.report["tables"], itertools.cycle(LOOKS), strict=False))
         panels = [panel for panel in (families[:1], families[1:]) if panel]
         figure, axes = style.new_figure(7.2, 3.6, columns=len(panels), sharey=True)
         drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, table, panel)]
@@ -168,12 +191,10 @@ class Accuracies(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def _mean(samples: Array) -> tuple[float, float, float]:
+def _mean(shares: Array) -> tuple[float, float, float]:
     """The mean with Student's interval, which ends where shares end."""
-    if len(samples) < 2:
-        return float(samples.mean()), float("nan"), float("nan")
-    low, high = student_interval(float(samples.mean()), float(samples.std(ddof=1)), len(samples))
-    return float(samples.mean()), low, min(high, 100.0)
+    mean, low, high = mean_interval(shares)
+    return mean, low, min(high, 100.0)
 
 
 def _setting(line: dict[str, Any]) -> dict[str, str]:
@@ -182,13 +203,21 @@ def _setting(line: dict[str, Any]) -> dict[str, str]:
 
 
 def _case(line: dict[str, Any]) -> tuple[str, int]:
-    """Operation and number of operands."""
-    return str(line["operation"]), int(_setting(line)["operands"])
+    """Label of the operation, and the number of operands: 0 for a task that has no such setting."""
+    label = style.operation_label(str(line["task"]), str(line["operation"]))
+    return label, int(_setting(line).get("operands", 0))
 
 
 def _case_name(case: tuple[str, int]) -> str:
-    operation, operands = case
-    return f"{SYMBOLS[operation]}, {operands} operand{'s' if operands > 1 else ''}"
+    label, operands = case
+    return f"{label}, {operands} operand{'s' if operands > 1 else ''}" if operands else label
+
+
+def _ordered_cases(lines: Iterable[dict[str, Any]], operations: Sequence[str]) -> list[tuple[str, int]]:
+    """The cases in the order of `operations`, those of an operation by the number of operands."""
+    order = {operation: place for place, operation in enumerate(operations)}
+    places = {_case(line): (order.get(str(line["operation"]), len(order)), _case(line)[1]) for line in lines}
+    return sorted(places, key=lambda case: places[case])
 
 
 def _accuracy(line: dict[str, Any] | None) -> str:
@@ -206,8 +235,8 @@ def _draw_panel(
     printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
     means = table[table["metric"] == "mean"]
     lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
-    order = families[0][0]["operations"]
-    cases = sorted({_case(line) for mine in lines for line in mine}, key=lambda case: (order.index(case[0]), case[1]))
+    order = list(dict.fromkeys(operation for family, _ in families for operation in family["operations"]))
+    cases = _ordered_cases((line for mine in lines for line in mine), order)
     drawn = []
     for number, ((family, look), mine) in enumerate(zip(families, lines, strict=True)):
         for line in mine:
@@ -241,7 +270,7 @@ def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
     for operation in dict.fromkeys(operation for operation, _ in cases):
         places = [place for place, case in enumerate(cases) if case[0] == operation]
         axis.text(
-            sum(places) / len(places), -0.14, SYMBOLS[operation], transform=axis.get_xaxis_transform(), ha="center",
+            sum(places) / len(places), -0.14, operation, transform=axis.get_xaxis_transform(), ha="center",
         )  # fmt: skip
         axis.axvline(places[-1] + 0.5, color="#dddddd", linewidth=0.6)
     axis.set_xlim(-0.5, len(cases) - 0.5)

@@ -1,20 +1,31 @@
 """Mean absolute errors on every split, as in Table 3 of Trask et al. 2018."""
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass
+class ErrorsSettings(Settings):
+    """See `Errors`."""
+
+    splits: dict[str, str]
 
 
 @register("errors", version=1)
@@ -28,7 +39,9 @@ class Errors(Kind):
     Source: Trask et al. 2018, Table 3. Settings: `splits`, {split: name}.
     """
 
-    required = frozenset({"kind", "splits"})
+    apart = ("model",)
+    settings = ErrorsSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"mae": (0, math.inf)}
 
     def rows(self, measured: Measured) -> list[Row]:
         return [

@@ -2,20 +2,21 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.analysis.printed.published import KEYS, read
+from nalu_bench.analysis.printed.published import KEYS, Span, check_metrics, read
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.render.tables import Table
-from nalu_bench.analysis.stats.compare import Comparison, not_comparable, settle
-from nalu_bench.errors import UsageError, unknown
-from nalu_bench.plan.cell import Cell
+from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
+from nalu_bench.plan.schemas import filled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,6 +49,13 @@ class Row:
     note: str = ""
 
 
+@dataclass
+class Settings:
+    """The settings that every report has; a kind's own are those of a subclass."""
+
+    kind: str
+
+
 class Kind:
     """A kind of report. Everything is a function of what was measured and of the printed numbers.
 
@@ -55,37 +63,67 @@ class Kind:
         experiment: whose `report` block holds the settings.
 
     Attributes:
-        required, optional: the settings of the `report` block.
+        settings: the schema of the `report` block, a dataclass.
+        metrics: what may be printed: a metric's name or pattern -> between which numbers, None for any text.
+        apart: the words by which the tables tell cells apart; empty where they take care of it themselves.
         shows_notes: whether the tables show the notes of the verdicts, which are else listed below them.
+        report: the settings, with their defaults.
 
     Raises:
-        UsageError for a setting that is missing or unknown.
+        UsageError for a setting that is missing, unknown or of another type.
     """
 
-    required: frozenset[str] = frozenset({"kind"})
-    optional: frozenset[str] = frozenset()
+    settings: type[Settings] = Settings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
+    apart: ClassVar[tuple[str, ...]] = ()
     shows_notes: ClassVar[bool] = False
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.report = experiment.report
-        for key in sorted(self.required - set(self.report)):
-            raise UsageError(f"the report of {experiment.name} must set {key}.")
-        for key in self.report:
-            if key not in self.required | self.optional:
-                raise unknown(f"setting of the report of {experiment.name}", key, self.required | self.optional)
+        self.report = asdict(filled(self.settings, experiment.report, f"the report of {experiment.name}"))
 
     @functools.cached_property
     def published(self) -> pd.DataFrame:
-        """The printed numbers, and those recomputed where the printed ones are known to be wrong."""
-        return add_recomputed(read(self.experiment.published), self.experiment.recomputed)
+        """The printed numbers, and those recomputed where the printed ones are known to be wrong.
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-        """`runs` of one cell with what its whole curves say in further columns."""
+        Raises:
+            UsageError for files that do not hold what they must.
+        """
+        printed = read(self.experiment.published)
+        check_metrics(printed, self.experiment.published, "printed", self.metrics)
+        return add_recomputed(printed, self.experiment.recomputed)
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        """Column of the printed numbers -> the words that the experiment can have there."""
+        return {
+            "task": {want.cell.task.name for want in cells},
+            "operation": {str(want.setting().get("operation", "")) for want in cells},
+            "model": {want.cell.model.name for want in cells},
+        }
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        """Raise UsageError if these cells cannot be reported: called before they are trained."""
+        seen: dict[tuple[str, ...], str] = {}
+        for want in cells if self.apart else ():
+            words = {key: next(iter(values)) for key, values in Kind.words(self, [want]).items()}
+            key = (want.role, *(words[column] for column in self.apart))
+            if key in seen:
+                raise UsageError(
+                    f"a report of kind {self.report['kind']} tells cells apart by {' and '.join(self.apart)}, and "
+                    f"{self.experiment.name} has both {seen[key]} and {want.label()}."
+                )
+            seen[key] = want.label()
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        """`runs` of one cell with what its whole curves say in further columns.
+
+        `others` are all runs of other roles than "cell", such as references to judge by; `task`, `setting` and
+        `operation` tell whose they are. A run of such a role is judged before they are known: it gets none.
+        """
         return runs
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
-        """What the facts of a cell were judged by, for the manifest."""
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        """What the facts of a cell were judged by, for the manifest; `others` as in `facts`."""
         return {}
 
     def rows(self, measured: Measured) -> list[Row]:

@@ -1,12 +1,15 @@
 """Errors in percent of a randomly initialised model, as in Table 1 of Trask et al. 2018."""
 
+import math
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, ours, score
 from nalu_bench.analysis.reports.kind import Kind, Row
@@ -38,6 +41,9 @@ class Scores(Kind):
     Source: Trask et al. 2018, Table 1, whose normalisation is not specified further: one denominator for each task
     and split is our choice.
     """
+
+    apart = ("task", "operation", "model")
+    metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
 
     def rows(self, measured: Measured) -> list[Row]:
         runs, base = measured.runs, self._base(measured)
@@ -89,7 +95,7 @@ class Scores(Kind):
         }
         rows = [
             [
-                style.OPERATION_LABELS[str(operation)] if not number else "",
+                style.operation_label(group["task"].iloc[0], str(operation)) if not number else "",
                 name,
                 *(show(group, model) for model in models),
             ]
@@ -115,7 +121,7 @@ class Scores(Kind):
             for axis, operation in zip(axes[row], operations, strict=True):
                 _prepare(axis)
                 if row == 0:
-                    axis.set_title(style.OPERATION_LABELS[operation])
+                    axis.set_title(style.operation_label(task, operation))
                 group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
                 scores = {
                     words["model"]: _scores(runs, base, split)["score"].to_numpy() for words, runs in by_cell(group)

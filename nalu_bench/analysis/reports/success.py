@@ -1,38 +1,35 @@
 """Success rate, speed of convergence and sparsity, as in the tables of Madsen & Johansen 2020."""
 
+import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.measure.solved import solved_facts
-from nalu_bench.analysis.printed.published import KEYS
+from nalu_bench.analysis.printed.published import KEYS, Span
 from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render import style, tables
 from nalu_bench.analysis.render.solved_curves import solved_by_step
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific, steps
-from nalu_bench.analysis.reports.kind import Kind, Row
-from nalu_bench.analysis.stats.compare import (
-    Comparison,
-    compare_means,
-    compare_medians,
-    compare_rates,
-    not_comparable,
-    other_length,
-)
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
+    mean_interval,
     median_interval,
-    student_interval,
     wilson_interval,
 )
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.errors import UsageError
-from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.criteria import threshold
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -47,6 +44,16 @@ METRICS: dict[str, tuple[str, Format]] = {
 
 SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
 """What each mean is the mean of."""
+
+
+@dataclass
+class SuccessSettings(Settings):
+    """See `Success`."""
+
+    criterion: str
+    not_comparable: dict[str, str] = field(default_factory=dict)
+    layout: dict[str, list[str]] = field(default_factory=dict)
+    step_axis: str = "linear"
 
 
 @register("success", version=1)
@@ -66,18 +73,26 @@ class Success(Kind):
     `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
     """
 
-    required = frozenset({"kind", "criterion"})
-    optional = frozenset({"not_comparable", "layout", "step_axis"})
+    apart: ClassVar[tuple[str, ...]] = ("operation", "model")
+    settings: type[Settings] = SuccessSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {
+        "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
+        "sparsity_error_mean": (0, math.inf),
+    }  # fmt: skip
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell)["threshold"], f"{cell.task.judge}_mse")
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for want in cells:
+            self.criteria(want.cell, pd.DataFrame())
 
-    def criteria(self, cell: Cell) -> dict[str, Any]:
-        criterion = self.report["criterion"]
-        threshold = cell.task.threshold(criterion)
-        if threshold is None:
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], f"{cell.task.judge}_mse")
+
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        limit = threshold(cell, self.report["criterion"])
+        if limit is None:
             raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
-        return {"criterion": criterion, "threshold": float(f"{threshold:.10g}")}
+        return {"criterion": self.report["criterion"], "threshold": limit}
 
     def rows(self, measured: Measured) -> list[Row]:
         return [
@@ -95,7 +110,7 @@ class Success(Kind):
             "solved_at_mean": gamma_mean_interval(at),
             "sparsity_error_mean": sparsity,
         } | {
-            metric + SUFFIX: _plain_mean(solved[column].to_numpy(float))
+            metric + SUFFIX: mean_interval(solved[column].to_numpy(float))
             for metric, column in SAMPLES.items()
             if (self.published["metric"] == metric + SUFFIX).any()
         }
@@ -113,10 +128,10 @@ class Success(Kind):
 
     def _compare(self, metric: str, runs: pd.DataFrame, printed: dict[str, str]) -> Comparison:
         """Our runs against one printed number, or the reason why they are not compared."""
-        trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.budgets["paper"]["steps"]
-        declared = self.report.get("not_comparable", {}).get(metric)
+        trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
+        declared = self.report["not_comparable"].get(metric)
         if not printed["printed"] and not metric.endswith(SUFFIX):
-            return not_comparable("no number is printed")
+            return not_comparable(NOTHING_PRINTED)
         if declared:
             return not_comparable(declared)
         if trained != printed_steps:
@@ -125,8 +140,9 @@ class Success(Kind):
         if metric.endswith(SUFFIX):
             return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
         printed_rate = self._printed_rate(printed)
-        if printed_rate is None:
-            return not_comparable("no success rate is printed, so the number of solved seeds is not known")
+        if printed_rate is None or not printed["n_seeds"]:
+            missing = "success rate" if printed_rate is None else "number of seeds"
+            return not_comparable(f"no {missing} is printed, so the number of solved seeds is not known")
         seeds = int(printed["n_seeds"])
         printed_solved = round(printed_rate * seeds)
         if metric == "success_rate":
@@ -140,7 +156,7 @@ class Success(Kind):
         """The printed success rate of the same model on the same task."""
         same = {key: printed[key] for key in KEYS} | {"metric": "success_rate"}
         for row in records(self.published):
-            if all(row[key] == value for key, value in same.items()):
+            if row["printed"] and all(row[key] == value for key, value in same.items()):
                 return float(row["printed"])
         return None
 
@@ -149,7 +165,7 @@ class Success(Kind):
         several = table["operation"].nunique() > 1
         rows: list[list[str]] = []
         for operation, part in table.groupby("operation", sort=False):
-            above = [style.OPERATION_LABELS[str(operation)]] if several else []
+            above = [style.operation_label(part["task"].iloc[0], str(operation))] if several else []
             for model, group in part.groupby("model", sort=False):
                 names = [*above, style.label(str(model))]
                 for line in _lines(group):
@@ -162,12 +178,12 @@ class Success(Kind):
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
         return solved_by_step(
-            _complete(measured.runs), self._ordered(table), str(self.report.get("step_axis", "linear"))
+            _complete(measured.runs), self._ordered(table), self.report["step_axis"]
         )
 
     def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows in the order of `layout`; words that it does not name come last."""
-        layout: dict[str, list[str]] = self.report.get("layout", {})
+        layout: dict[str, list[str]] = self.report["layout"]
         places = pd.DataFrame(
             {name: frame[name].map({word: place for place, word in enumerate(words)}) for name, words in layout.items()}
         )
@@ -187,14 +203,6 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
         warnings.simplefilter("always")
         values = statistic()
     return values, "; ".join(sorted({str(warning.message) for warning in caught}))
-
-
-def _plain_mean(values: np.ndarray) -> tuple[float, float, float]:
-    """The sample mean with Student's interval."""
-    if values.size == 0:
-        return np.nan, np.nan, np.nan
-    mean = float(values.mean())
-    return mean, *student_interval(mean, float(values.std(ddof=min(1, values.size - 1))), values.size)
 
 
 def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:

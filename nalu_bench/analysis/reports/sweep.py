@@ -1,6 +1,7 @@
 """Success rate, speed of convergence and sparsity against one value, as in Figure 3 of Madsen & Johansen 2020."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.render import style, tables
 from nalu_bench.analysis.render.tables import Format, Table
-from nalu_bench.analysis.reports.success import METRICS, Success
+from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -29,6 +30,14 @@ DODGE = 0.12
 BOUNDS = ("value", "low", "high")
 
 
+@dataclass
+class SweepSettings(SuccessSettings):
+    """See `Sweep`."""
+
+    against: str = field(kw_only=True)
+    axis: str = field(kw_only=True)
+
+
 @register("sweep", version=1)
 class Sweep(Success):
     """Rows are the values that cells differ in, columns models, one table for each statistic of `success`.
@@ -39,7 +48,8 @@ class Sweep(Success):
     Settings, beyond those of `success`: `against`, the word of the `setting` that varies, and `axis`, its name.
     """
 
-    required = Success.required | {"against", "axis"}
+    apart = ()
+    settings = SweepSettings
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         table = self._placed(table)
@@ -78,7 +88,7 @@ class Sweep(Success):
         figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
         scale = f"{measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps"
         figure.suptitle(
-            f"Filled: ours ({scale}).  Hollow: printed ({self.experiment.budgets['paper']['steps']:,} steps).  "
+            f"Filled: ours ({scale}).  Hollow: printed ({self.experiment.printed_steps:,} steps).  "
             "Bars: 95 %.  Solved at: ours median, printed mean",
             fontsize=8,
         )

@@ -1,14 +1,10 @@
-"""Two-sided verdicts on our numbers against the printed ones; better than printed is not agreement.
+"""Our numbers against the printed ones.
 
-Each `compare_*` gives the verdict a comparison would get alone; `settle` applies Holm's correction over all
-comparisons of an experiment and gives the verdict to report.
+Each `compare_*` gives the verdict a comparison would get alone; `verdicts.settle` gives the one to report.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +13,12 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from nalu_bench.analysis.stats.intervals import (
     median_standard_error,
+    middle_range,
     newcombe_interval,
     newcombe_limits,
     wilson_interval,
 )
-
-ALPHA = 0.05
-"""The chance, of a whole experiment that does reproduce, of any `differs`."""
+from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict, verdict_alone, without_verdict
 
 WIDEST_RATE = 0.15
 """The largest half-width of a difference of rates that still says `agrees` (our choice)."""
@@ -41,59 +36,6 @@ WIDEST_RANGE = 10
 """The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
 
 
-class Verdict(StrEnum):
-    """What a comparison with a printed number says."""
-
-    AGREES = "agrees"
-    DIFFERS = "differs"
-    INCONCLUSIVE = "inconclusive"
-    NOT_COMPARABLE = "not comparable"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One of our numbers against its printed one.
-
-    `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
-    logarithms of medians, or in the metric's unit; nan where there is none. `p_value` is nan outside Holm's
-    correction.
-    """
-
-    verdict: Verdict
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    note: str
-
-
-def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Give the comparisons of one experiment their final verdicts, by Holm's step-down correction.
-
-        differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
-
-    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. What Holm does not reject although its own
-    interval excludes 0 becomes `inconclusive`; every other verdict stays, and so do comparisons without a
-    p-value.
-
-    Args:
-        comparisons: all of one experiment, in any order.
-
-    Returns: as many, in the same order. Settling twice changes nothing. Raises: nothing.
-
-    >>> alone = compare_rates(60, 100, 45, 100)
-    >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
-    ['differs', 'inconclusive']
-    """
-    ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
-    rejected: set[int] = set()
-    for rank, (p_value, index) in enumerate(ranked):
-        if p_value > ALPHA / (len(ranked) - rank):
-            break
-        rejected.add(index)
-    return [_settled(comparison, index in rejected) for index, comparison in enumerate(comparisons)]
-
-
 def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
     """Compare two success rates by Newcombe's interval of their difference.
 
@@ -107,7 +49,7 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
         successes, trials: ours, over all seeds asked for. printed_successes, printed_trials: the published
         ones.
 
-    Returns: the comparison alone (see `settle`); difference and limits are of rates, in [-1, 1].
+    Returns: the comparison alone (see `verdicts.settle`); difference and limits are of rates, in [-1, 1].
 
     Raises: ValueError unless 0 <= successes <= trials and trials >= 1, on both sides.
 
@@ -118,7 +60,7 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
     low, high = newcombe_interval(*counts)
     difference = successes / trials - printed_successes / printed_trials
     p_value = _newcombe_p_value(*counts)
-    return Comparison(_verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, "")
+    return Comparison(verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, "")
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -141,7 +83,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
         samples: our solved-at steps of solved seeds only, positive and finite. printed_median: in steps; nan
         if nothing was solved. printed_solved: k0. resolution: the evaluation interval in steps, positive.
 
-    Returns: the comparison alone (see `settle`); difference and limits are natural logarithms of ours /
+    Returns: the comparison alone (see `verdicts.settle`); difference and limits are natural logarithms of ours /
     printed. Inconclusive, without a p-value, if k or k0 is below 2.
 
     Raises: ValueError for samples that are not positive and finite, or other arguments outside their range.
@@ -152,7 +94,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     steps = _checked_steps(samples, resolution)
     if steps.size < 2 or printed_solved < 2:
         note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
-        return _without_verdict(Verdict.INCONCLUSIVE, note)
+        return without_verdict(Verdict.INCONCLUSIVE, note)
     if not 0 < printed_median < math.inf:
         raise ValueError(f"printed_median must be positive and finite, got {printed_median}: pass it in steps")
     median = float(np.median(steps))
@@ -161,7 +103,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     spread = max(median_standard_error(steps, log=True), floor) * math.sqrt(1 + steps.size / printed_solved)
     half = float(stdtrit(steps.size - 1, 1 - ALPHA / 2)) * spread
     p_value = 2 * float(stdtr(steps.size - 1, -abs(difference) / spread))
-    verdict = _verdict_alone(p_value, half, WIDEST_MEDIAN)
+    verdict = verdict_alone(p_value, half, WIDEST_MEDIAN)
     return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
 
 
@@ -183,8 +125,8 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
         samples: ours, not negative, one a solved seed. mean, deviation, count: theirs, the deviation with divisor
         n0 - 1; mean positive, count at least 2.
 
-    Returns: the comparison alone (see `settle`); difference and limits are in the unit of the samples. Inconclusive,
-    without a p-value, for fewer than 2 samples.
+    Returns: the comparison alone (see `verdicts.settle`); difference and limits are in the unit of the samples.
+    Inconclusive, without a p-value, for fewer than 2 samples.
 
     Raises: ValueError for samples that are negative or not finite, or other arguments outside their range.
 
@@ -197,14 +139,14 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     if not (0 < mean < math.inf and 0 <= deviation < math.inf and count >= 2):
         raise ValueError(f"theirs must have a mean, a spread and 2 seeds, got {mean}, {deviation} and {count}")
     if x.size < 2:
-        return _without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
+        return without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
     freedom = x.size + count - 2
     squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
     error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
     difference = float(x.mean()) - mean
     half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
     p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
-    verdict = _verdict_alone(p_value, half / mean, WIDEST_MEAN)
+    verdict = verdict_alone(p_value, half / mean, WIDEST_MEAN)
     return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
 
 
@@ -243,7 +185,7 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
     errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
     note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
     if errors.size < 2:
-        return _without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
+        return without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
     median = float(np.median(errors))
     low, high = middle_range(errors)
     if _is_wide(low, high, printed_high - value):
@@ -279,65 +221,13 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
         raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
     if shares.size < 2:
-        return _without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
+        return without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
     printed_low, printed_high = wilson_interval(round(printed * examples), examples)
     low, high = middle_range(shares)
     note = "wide range" if high - low > WIDEST_SHARES else ""
     verdict = Verdict.AGREES if low <= printed_high and high >= printed_low else Verdict.DIFFERS
     median = float(np.median(shares))
     return Comparison(verdict, median - printed, low - printed_high, high - printed_low, math.nan, note)
-
-
-def middle_range(samples: ArrayLike) -> tuple[float, float]:
-    """The 2.5 and 97.5 % quantiles as order statistics, the outer neighbours of rank q (n - 1).
-
-    Args:
-        samples: at least one number, infinite ones included.
-
-    >>> middle_range([3.0, 1.0, 2.0])
-    (1.0, 3.0)
-    """
-    ordered = np.sort(np.asarray(samples, dtype=np.float64))
-    last = ordered.size - 1
-    return float(ordered[math.floor(0.025 * last)]), float(ordered[math.ceil(0.975 * last)])
-
-
-def not_comparable(reason: str) -> Comparison:
-    """State that no comparison is made, and why: declared beforehand, or other steps than the printed ones.
-
-    Raises: ValueError if the reason is empty.
-
-    >>> not_comparable("trained for 2000 steps, printed for 5000000").verdict
-    <Verdict.NOT_COMPARABLE: 'not comparable'>
-    """
-    if not reason.strip():
-        raise ValueError(f"reason must not be empty, got {reason!r}: say why the numbers cannot be compared")
-    return _without_verdict(Verdict.NOT_COMPARABLE, reason)
-
-
-def other_length(trained: int, printed: int) -> Comparison:
-    """State that no comparison is made, because our runs have not the steps of the printed ones."""
-    return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
-
-
-def _without_verdict(verdict: Verdict, note: str) -> Comparison:
-    return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
-
-
-def _verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
-    """The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it)."""
-    if p_value <= ALPHA:
-        return Verdict.DIFFERS
-    return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
-
-
-def _settled(comparison: Comparison, rejected: bool) -> Comparison:
-    if rejected:
-        return replace(comparison, verdict=Verdict.DIFFERS)
-    if comparison.verdict is not Verdict.DIFFERS or math.isnan(comparison.p_value):
-        return comparison
-    note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
-    return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)
 
 
 def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
@@ -363,7 +253,7 @@ def compare_claim(low: float, high: float, threshold: float, words: str, above: 
         agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
 
     Args:
-        low, high: the 95 % interval of our number, or twice the number if it has none.
+        low, high: the 95 % interval of our number; pass the number as both limits if it has none.
         threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side; a
             number at the threshold lies on it.
 

@@ -99,6 +99,21 @@ def student_interval(mean: float, deviation: float, count: int, confidence: floa
     return max(0.0, mean - half), mean + half
 
 
+def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
+    """The plain mean of a sample with `student_interval`.
+
+    Returns: mean, low and high; the limits are nan for fewer than two samples, all three for none.
+
+    >>> mean, low, high = mean_interval([1.0, 2.0, 3.0])
+    >>> f"{mean:.1f} {low:.3f} {high:.3f}"
+    '2.0 0.000 4.484'
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    if x.size < 2:
+        return (float(x[0]) if x.size else math.nan), math.nan, math.nan
+    return float(x.mean()), *student_interval(float(x.mean()), float(x.std(ddof=1)), x.size)
+
+
 def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
     """Profile-likelihood interval for the mean of gamma distributed samples, such as solved-at steps.
 
@@ -184,6 +199,19 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95, resamples: int
         return median, math.nan, math.nan
     low, high = np.quantile(_bootstrap_medians(x, resamples), [tail, 1 - tail])
     return median, float(low), float(high)
+
+
+def middle_range(samples: ArrayLike) -> tuple[float, float]:
+    """The 2.5 and 97.5 % quantiles as order statistics, the outer neighbours of rank q (n - 1).
+
+    Args:
+        samples: at least one number, infinite ones included.
+
+    >>> middle_range([3.0, 1.0, 2.0])
+    (1.0, 3.0)
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    return float(np.quantile(x, 0.025, method="lower")), float(np.quantile(x, 0.975, method="higher"))
 
 
 def median_standard_error(samples: ArrayLike, log: bool = False, resamples: int = 2000) -> float:

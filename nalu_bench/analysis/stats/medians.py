@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.stats.compare import Comparison, compare_single
+from nalu_bench.analysis.stats.compare import compare_single
 from nalu_bench.analysis.stats.intervals import median_interval
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
 
 Array = NDArray[np.float64]
 
@@ -25,4 +26,4 @@ def median_of(samples: Array) -> tuple[float, float, float]:
 
 def against_printed(samples: Array, printed: dict[str, str]) -> Comparison:
     """The range of our seeds against a row of the printed numbers."""
-    return compare_single(samples, printed["printed"])
+    return compare_single(samples, printed["printed"]) if printed["printed"] else not_comparable(NOTHING_PRINTED)

@@ -1,5 +1,6 @@
 """Printed numbers: read as text, converted from their sources' words."""
 
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from nalu_bench.analysis.printed import published, recomputed
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
+
+convert = runpy.run_path(str(Path(__file__).with_name("converter.py")))["convert"]
 
 SOURCES = paths.CHECKOUT.parent / "shared" / "published"
 CONVERTED = {
@@ -28,7 +31,7 @@ def test_the_numbers_beside_an_experiment_are_its_converted_source(name: str, fi
     if not (SOURCES / file).exists():
         pytest.skip(f"the source {file} is not at hand")
     ours = published.read(experiment.load(name).published)
-    converted = published.convert(SOURCES / file)
+    converted = convert(SOURCES / file)
     part = converted["task"].isin(ours["task"]) & converted["model"].isin(ours["model"])
     converted = converted[part].reset_index(drop=True)
     pd.testing.assert_frame_equal(ours, converted)
@@ -42,14 +45,14 @@ def at_hand(file: str) -> Path:
 
 def test_the_numbers_of_table_2_are_the_exact_ones_of_its_source() -> None:
     ours = published.read(experiment.load("madsen2020/table2").published)
-    pd.testing.assert_frame_equal(ours, published.convert(at_hand("madsen_table2.csv"), EXACT))
+    pd.testing.assert_frame_equal(ours, convert(at_hand("madsen_table2.csv"), EXACT))
     assert len(ours) == 44
 
 
 def test_the_exact_numbers_of_table_2_round_to_the_printed_ones() -> None:
     source = at_hand("madsen_table2.csv")
-    exact = published.convert(source, EXACT).set_index(published.KEYS)["printed"]
-    rounded = published.convert(source, {"experiment": ["Table 2, printed"]}).set_index(published.KEYS)["printed"]
+    exact = convert(source, EXACT).set_index(published.KEYS)["printed"]
+    rounded = convert(source, {"experiment": ["Table 2, printed"]}).set_index(published.KEYS)["printed"]
     assert set(exact.index) == set(rounded.index)
     for key, text in rounded.items():
         assert bool(text) == bool(exact[key])
@@ -59,7 +62,7 @@ def test_the_exact_numbers_of_table_2_round_to_the_printed_ones() -> None:
 def test_the_recomputed_means_of_table_2_are_those_of_their_source() -> None:
     path = experiment.load("madsen2020/table2").recomputed
     ours = published.read_keyed(path, recomputed.OWN_COLUMNS)
-    theirs = published.convert(at_hand("madsen_sft_recomputed.csv"), PLAIN_MEANS).rename(
+    theirs = convert(at_hand("madsen_sft_recomputed.csv"), PLAIN_MEANS).rename(
         columns={"printed": "recomputed"}
     )
     columns = [*published.KEYS, "recomputed", "n_seeds", "printed_model", "source"]
@@ -103,7 +106,7 @@ def test_the_numbers_of_the_student_report_are_its_sources_with_the_weights_it_p
     ours = published.read(experiment.load("iit_report/tables").published)
     source = at_hand("iit_report.csv")
     weights = ours["metric"].str.startswith("W_")
-    pd.testing.assert_frame_equal(ours[~weights], published.convert(source, {"metric": ["accuracy"]}))
+    pd.testing.assert_frame_equal(ours[~weights], convert(source, {"metric": ["accuracy"]}))
     text = (SOURCES.parent / "seeds" / "iit-indore-report.txt").read_text(encoding="utf-8")
     assert ", ".join(ours["printed"][weights]) in text
     for percent, count in ours["printed"][~weights].value_counts().items():
@@ -118,14 +121,14 @@ def test_a_part_of_a_source_is_converted_alone(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     rows = [f"P,{table},static,mul,Extrapolation,NMU,success_rate,{table},NA,NA,10,page 5" for table in "12"]
     source.write_text(HEADER + "\n".join(rows) + "\n")
-    assert published.convert(source, {"experiment": ["2"]})["printed"].tolist() == ["2"]
+    assert convert(source, {"experiment": ["2"]})["printed"].tolist() == ["2"]
 
 
 def test_converting_keeps_the_printed_text(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     metric = '"error, % of a randomly initialised model (0 = perfect)"'
     source.write_text(HEADER + f"P,T,static,root,Extrapolation,None (linear),{metric},>999,NA,NA,NA,page 5\n")
-    row = published.convert(source).iloc[0].to_dict()
+    row = convert(source).iloc[0].to_dict()
     assert row == {
         "task": "arithmetic", "setting": "", "operation": "sqrt", "split": "extrapolation", "model": "linear",
         "metric": "score", "printed": ">999", "printed_low": "", "printed_high": "", "n_seeds": "",
@@ -139,7 +142,7 @@ def test_a_setting_behind_the_split_goes_to_its_own_column(tmp_path: Path) -> No
         f"P,T,static,mul,Extrapolation{words},NMU,success_rate,1,NA,NA,10,page 5" for words in ("", "; hidden=4; L=2")
     ]
     source.write_text(HEADER + "\n".join(rows) + "\n")
-    found = published.convert(source)
+    found = convert(source)
     assert found["split"].tolist() == ["extrapolation"] * 2
     assert found["setting"].tolist() == ["", "hidden=4;L=2"]
 
@@ -148,7 +151,7 @@ def test_a_word_without_a_translation_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     source.write_text(HEADER + "P,T,static,cube,Extrapolation,NAC,success_rate,0.5,NA,NA,100,page 5\n")
     with pytest.raises(UsageError, match="no translation for the operation cube"):
-        published.convert(source)
+        convert(source)
 
 
 def test_two_rows_for_one_number_are_refused(tmp_path: Path) -> None:

@@ -167,7 +167,8 @@ def test_a_report_of_some_cells_says_what_there_is_and_what_not(home: Path, repo
     assert "Runs: 75 finished (asked for: 1,100)." in text
     assert text.count("ours (no seeds yet)") == 9
     assert re.search(r"^\| a × b +\| NAC• +\| ours \(no seeds yet\)", text, re.MULTILINE)
-    assert "* 25 of 100 seeds: extrapolation mul nmu.\n" in text
+    assert "* †n: n of 100 seeds.\n" in text
+    assert re.search(r"^\| +\| NMU .*\n(?:\|.*\n){3}\| +\| +\| verdict +\| \w+ †25 ", text, re.MULTILINE)
     assert re.search(r"^\* success_rate, .*: not comparable, no runs of ours\.$", text, re.MULTILINE)
 
 

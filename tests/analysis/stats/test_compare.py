@@ -9,17 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.stats.compare import (
-    Comparison,
-    Verdict,
-    compare_means,
-    compare_medians,
-    compare_rates,
-    compare_single,
-    not_comparable,
-    settle,
-)
+from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates, compare_single
 from nalu_bench.analysis.stats.intervals import newcombe_interval
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable, settle
 
 RESOLUTION = 1000.0
 

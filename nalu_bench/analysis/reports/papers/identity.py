@@ -1,20 +1,26 @@
 """The identity failure: errors of multilayer perceptrons inside and outside the range that they were trained on."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.reports.papers import identity_claims
 from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
-from nalu_bench.analysis.stats.compare import Comparison, compare_claim
-from nalu_bench.analysis.stats.intervals import student_interval, wilson_interval
+from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
+from nalu_bench.analysis.stats.verdicts import Comparison
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -25,6 +31,14 @@ LINES = ["-", "--", "-."]
 
 Cell = tuple[dict[str, str], Errors, pd.DataFrame]
 """Of one activation: its words, the errors of its seeds by range, its runs."""
+
+
+@dataclass
+class IdentitySettings(Settings):
+    """See `Identity`."""
+
+    ranges: dict[str, list[Any]]
+    claims: identity_claims.Thresholds
 
 
 @register("identity", version=1)
@@ -45,8 +59,17 @@ class Identity(Kind):
     thresholds and activations of `identity_claims.Thresholds`.
     """
 
-    required = frozenset({"kind", "ranges", "claims"})
+    settings = IdentitySettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {f"claim_{name}": None for name in identity_claims.NAMES}
     shows_notes = True
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        ranges = self.report["ranges"]
+        for name in {"inside", "outside"} - set(ranges):
+            raise UsageError(f"the ranges of {self.experiment.name} must hold {name}.")
+        for name, ends in ranges.items():
+            if len(ends) != 2 or not all(isinstance(end, int | float) for end in ends) or not ends[0] < ends[1]:
+                raise UsageError(f"the range {name} of {self.experiment.name} must be [low, high], got {ends}.")
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = self._cells(measured)
@@ -98,8 +121,8 @@ class Identity(Kind):
         count, steps, note = len(errors), int(runs["steps"].iloc[0]), count_note(runs)
         if count < len(runs):
             note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
-        mean, nothing = float(errors.mean()), (float("nan"), float("nan"))
-        found = [Row({**where, "metric": "mae"}, mean, *identity_claims.student(errors), count, steps, None, note)]
+        (mean, low, high), nothing = mean_interval(errors), (float("nan"), float("nan"))
+        found = [Row({**where, "metric": "mae"}, mean, low, high, count, steps, None, note)]
         if where["split"] != "inside":
             failing, asked = int((errors >= limit).sum()) + len(runs) - count, len(runs)
             numbers = {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, student_interval, wilson_interval
+from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, mean_interval, wilson_interval
 
 Array = NDArray[np.float64]
 Errors = dict[str, Array]
@@ -20,7 +20,11 @@ Errors = dict[str, Array]
 RESAMPLES = 2000
 
 
-@dataclass(frozen=True)
+NAMES = ("fail", "ramps", "severity", "linear", "consistent")
+"""The claims: the tests of `Claims`."""
+
+
+@dataclass
 class Thresholds:
     """What the tests compare with, and whom they are about.
 
@@ -83,8 +87,7 @@ class Claims:
         """All non-linear functions fail outside: so does the one with the smallest error, in Student's interval."""
         name = min(self._non_linear, key=lambda each: self.errors[each]["outside"].mean())
         share = self.errors[name]["outside"] / self.scale
-        mean, limit = float(share.mean()), self.limits.failing
-        low, high = student(share)
+        (mean, low, high), limit = mean_interval(share), self.limits.failing
         what = f"smallest error outside / mean abs(x) of a non-linear activation ({name})"
         return Tested(mean, low, high, limit, True, what, f"at least {limit:g}")
 
@@ -162,13 +165,6 @@ def nonlinearity(activation: str, low: float, high: float, points: int = 2001) -
     slope = [torch.tensor([SLOPE], dtype=torch.float64)] if activation == "prelu" else []
     y = ACTIVATIONS[activation](x, *slope).numpy()
     return float(1 - np.corrcoef(x.numpy(), y)[0, 1] ** 2)
-
-
-def student(values: Array) -> tuple[float, float]:
-    """Student's interval for the mean of errors; nan for fewer than two."""
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    return student_interval(float(values.mean()), float(values.std(ddof=1)), len(values))
 
 
 def _ratio(errors: Errors, side: str) -> float:

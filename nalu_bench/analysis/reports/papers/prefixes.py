@@ -1,15 +1,19 @@
 """What a network makes of a text after every token, as in Figure 3 of Trask et al. 2018."""
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row
 from nalu_bench.analysis.stats import medians
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -23,6 +27,12 @@ class Prefixes(Kind):
     Source: Trask et al. 2018, Figure 3, which shows one network each. Nothing is compared: the figure's numbers are not
     known.
     """
+
+    apart = ("model",)
+    metrics: ClassVar[Mapping[str, Span | None]] = {"prediction": (-math.inf, math.inf)}
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        return {column: words for column, words in super().words(cells).items() if column != "operation"}
 
     def rows(self, measured: Measured) -> list[Row]:
         rows = []
@@ -41,10 +51,10 @@ class Prefixes(Kind):
         models = list(table["model"].unique())
         rows = []
         for (setting, token), group in table.groupby(["setting", "operation"], sort=False):
-            lines = {line["model"]: line for line in records(group)}
+            lines = {line["model"]: ours(line, three_digits) for line in records(group)}
             number = group["note"].iloc[0].partition("; ")[0].removeprefix("of the number ")
             first = str(setting).endswith("token=1")
-            rows.append([number if first else "", str(token), *(ours(lines[model], three_digits) for model in models)])
+            rows.append([number if first else "", str(token), *(lines.get(model, "–") for model in models)])
         header = ["Number", "after the token", *(style.label(str(model)) for model in models)]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 

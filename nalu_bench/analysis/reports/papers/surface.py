@@ -1,17 +1,23 @@
 """The loss of a two-layer network over one weight of each layer, for one example: computed, not trained."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
-from nalu_bench.analysis.reports.kind import Kind, Row
-from nalu_bench.analysis.stats.compare import Comparison, compare_claim
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.verdicts import Comparison
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -39,6 +45,30 @@ METRICS: dict[str, tuple[str, Format]] = {
 }
 
 
+@dataclass
+class Panel:
+    """One second layer: its model, the lowest w2, the options of its formula."""
+
+    model: str
+    lowest: float
+    options: dict[str, float]
+
+
+@dataclass
+class SurfaceSettings(Settings):
+    """See `Surface`."""
+
+    task: str
+    operation: str
+    x: list[float]
+    target: float
+    first: list[list[Any]]
+    second: list[list[Any]]
+    points: int
+    highest: float
+    panels: list[Panel]
+
+
 @register("surface", version=1)
 class Surface(Kind):
     """Panels are second layers f; each shows the squared loss over w1 in [-1, 1] and w2 in [lowest, 1].
@@ -60,9 +90,23 @@ class Surface(Kind):
     as a NAC₊ of given weights is.
     """
 
-    required = frozenset(
-        {"kind", "task", "operation", "x", "target", "first", "second", "points", "highest", "panels"}
-    )  # fmt: skip
+    settings = SurfaceSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = dict.fromkeys(METRICS)
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        models = {panel["model"] for panel in self.report["panels"]}
+        return {"task": {self.report["task"]}, "operation": {self.report["operation"]}, "model": models}
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        for panel in self.report["panels"]:
+            if panel["model"] not in FORMULAS:
+                raise unknown(f"model in a panel of {self.experiment.name}", panel["model"], FORMULAS)
+        try:
+            first, second = (np.asarray(self.report[key], np.float64) for key in ("first", "second"))
+            second @ first @ np.asarray(self.report["x"])
+        except ValueError as error:
+            name = self.experiment.name
+            raise UsageError(f"x, first and second of {name} must be a vector and two matrices: {error}.") from None
 
     def rows(self, measured: Measured) -> list[Row]:
         return [row for panel in self.report["panels"] for row in self._rows(panel)]
@@ -138,7 +182,7 @@ class Surface(Kind):
             drawn.append(_numbers(panel, w1, w2, loss))
         axes[1][0].set_ylabel("$w_2$")
         figure.colorbar(colors, ax=list(axes[1]), label="Squared loss", extend="both", pad=0.01)
-        heading = f"Squared loss: as a height, cut off at {highest}, and as a colour.  Circles: $w_1 = w_2 = 1$"
+        heading = f"Squared loss: as a height, cut off at {highest:g}, and as a colour.  Circles: $w_1 = w_2 = 1$"
         figure.suptitle(heading, fontsize=8)
         return figure, pd.concat(drawn, axis=1).reset_index()
 

@@ -1,0 +1,107 @@
+"""Two-sided verdicts, and Holm's correction over those of one experiment; better than printed is not agreement."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+ALPHA = 0.05
+"""The chance, of a whole experiment that does reproduce, of any `differs`."""
+
+NOTHING_PRINTED = "no number is printed"
+"""Why an empty field of the printed numbers is compared with nothing."""
+
+
+class Verdict(StrEnum):
+    """What a comparison with a printed number says."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One of our numbers against its printed one.
+
+    `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
+    logarithms of medians, or in the metric's unit; nan where there is none. `p_value` is nan outside Holm's
+    correction.
+    """
+
+    verdict: Verdict
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    note: str
+
+
+def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Give the comparisons of one experiment their final verdicts, by Holm's step-down correction.
+
+        differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
+
+    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. What Holm does not reject although its own
+    interval excludes 0 becomes `inconclusive`; every other verdict stays, and so do comparisons without a
+    p-value.
+
+    Args:
+        comparisons: all of one experiment, in any order.
+
+    Returns: as many, in the same order. Settling twice changes nothing. Raises: nothing.
+
+    >>> alone = Comparison(Verdict.DIFFERS, 0.15, 0.01, 0.28, 0.034, "")
+    >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
+    ['differs', 'inconclusive']
+    """
+    ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
+    rejected: set[int] = set()
+    for rank, (p_value, index) in enumerate(ranked):
+        if p_value > ALPHA / (len(ranked) - rank):
+            break
+        rejected.add(index)
+    return [_settled(comparison, index in rejected) for index, comparison in enumerate(comparisons)]
+
+
+def not_comparable(reason: str) -> Comparison:
+    """State that no comparison is made, and why: declared beforehand, or other steps than the printed ones.
+
+    Raises: ValueError if the reason is empty.
+
+    >>> not_comparable("trained for 2000 steps, printed for 5000000").verdict
+    <Verdict.NOT_COMPARABLE: 'not comparable'>
+    """
+    if not reason.strip():
+        raise ValueError(f"reason must not be empty, got {reason!r}: say why the numbers cannot be compared")
+    return without_verdict(Verdict.NOT_COMPARABLE, reason)
+
+
+def other_length(trained: int, printed: int) -> Comparison:
+    """State that no comparison is made, because our runs have not the steps of the printed ones."""
+    return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
+
+
+def without_verdict(verdict: Verdict, note: str) -> Comparison:
+    """A comparison that has no numbers."""
+    return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
+
+
+def verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
+    """The verdict a comparison would get alone.
+
+    The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it).
+    """
+    if p_value <= ALPHA:
+        return Verdict.DIFFERS
+    return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
+
+
+def _settled(comparison: Comparison, rejected: bool) -> Comparison:
+    if rejected:
+        return replace(comparison, verdict=Verdict.DIFFERS)
+    if comparison.verdict is not Verdict.DIFFERS or math.isnan(comparison.p_value):
+        return comparison
+    note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
+    return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)

@@ -1,0 +1,64 @@
+"""Dataclasses as schemas of what users write: the same messages for experiment files and for settings of reports."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any, TypeVar
+
+from omegaconf import OmegaConf
+from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
+
+from nalu_bench.errors import UsageError, unknown
+
+Schema = TypeVar("Schema")
+
+
+def filled(schema: type[Schema], content: Any, where: str) -> Schema:
+    """An instance of a dataclass with the values of `content`, converted to its types.
+
+    A field says in `metadata={"must": ...}` what its values must be, for messages; `where` begins each of them.
+
+    Raises:
+        UsageError for content that is no mapping, keys that are missing or unknown, and values of another type.
+    """
+    known = {entry.name: entry for entry in fields(schema)}  # type: ignore[arg-type]
+    if not isinstance(content, Mapping):
+        raise UsageError(f"{where} must set {', '.join(_required(known.values()))}, got {content!r:.60}.")
+    missing = [name for name in _required(known.values()) if name not in content]
+    for key in content:
+        if key not in known:
+            raise unknown(f"key of {where}", str(key), known)
+    if missing:
+        raise UsageError(f"{where} must set {', '.join(missing)}.")
+    node = OmegaConf.structured(schema)
+    for key, value in content.items():
+        try:
+            node = OmegaConf.merge(node, {key: value})
+        except OmegaConfBaseException as error:
+            raise _refused(where, known[key], error) from None
+    absent = sorted(OmegaConf.missing_keys(node))
+    if absent:
+        raise UsageError(f"{where} must set {', '.join(absent)}.")
+    try:
+        found: Schema = OmegaConf.to_object(node)  # type: ignore[assignment]
+    except OmegaConfBaseException as error:
+        raise UsageError(f"{where}: {_first_line(error)}.") from None
+    except UsageError as error:  # of a check of the dataclass's own
+        raise UsageError(f"{where}: {error}") from None
+    return found
+
+
+def _required(known: Iterable["Field[Any]"]) -> list[str]:
+    return [entry.name for entry in known if entry.default is MISSING and entry.default_factory is MISSING]
+
+
+def _refused(where: str, entry: "Field[Any]", error: OmegaConfBaseException) -> UsageError:
+    if isinstance(error, ConfigKeyError) and error.object_type is not None:
+        known = [one.name for one in fields(error.object_type)]
+        return unknown(f"key of {entry.name} in {where}", str(error.key), known)
+    must = f"{entry.name} must be {entry.metadata['must']}" if "must" in entry.metadata else entry.name
+    place = f" at {error.full_key}" if error.full_key not in (None, "", entry.name) else ""
+    return UsageError(f"{where}: {must}: {_first_line(error)}{place}.")
+
+
+def _first_line(error: OmegaConfBaseException) -> str:
+    return str(error).splitlines()[0].rstrip(".")

@@ -1,0 +1,135 @@
+"""Tables of printed numbers in their sources' own words, rewritten to our keys: how `*.published.csv` came about."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from nalu_bench.analysis.printed.published import COLUMNS
+from nalu_bench.errors import UsageError
+
+OPERATIONS = {
+    "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
+    "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "", "sub (0-x1-..-xn)": "neg_sum",
+}  # fmt: skip
+SPLITS = {
+    "Interpolation": "validation",
+    "Extrapolation": "extrapolation",
+    "train U[1,2] / test U[2,6]": "extrapolation",
+    "train": "train",
+    "validation": "validation",
+    "test": "test",
+    "train/val U(20,40), test U(0,60)": "test",
+}
+SETTINGS_OF = {
+    "iit_report.csv": {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)},
+}
+"""Source -> words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the
+IIT Indore report's code alone."""
+MODELS = {
+    "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
+    "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
+    "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
+}  # fmt: skip
+MODELS_OF: dict[str, dict[str, str]] = {
+    "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
+    "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
+    "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
+}
+"""Where a task has models of its own."""
+
+CORRECTED_OF = {
+    "iit_report.csv": {
+        "sqrt": {"setting": "operands=1;reinitialized=15"},
+        "square": {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
+    },
+}
+"""Source -> operation -> keys that it states otherwise: the IIT Indore report counts two operands and one cell where
+its code has one input, and two layers for the square."""
+
+METRICS = {
+    "success_rate": "success_rate",
+    "solved_at_iteration_median": "solved_at_median",
+    "solved_at_iteration_mean": "solved_at_mean",
+    "solved_at_iteration_sample_mean": "solved_at_mean",
+    "sparsity_error_mean": "sparsity_error_mean",
+    "sparsity_error_sample_mean": "sparsity_error_mean",
+    "error, % of a randomly initialised model (0 = perfect)": "score",
+    "MAE": "mae",
+    "accuracy": "accuracy",
+}
+PERCENT = {"accuracy"}
+"""Printed in percent with two digits, and kept by their source as shares."""
+
+TASKS = {
+    "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
+    "static": "arithmetic",
+    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
+    "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
+    "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
+    "recurrent": "recurrent_arithmetic",
+    "number translation (number strings to scalars)": "number_words",
+    "single operation, n operands": "operands",
+    "2 operands": "operands",
+    "5 operands": "operands",
+}
+
+
+def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> pd.DataFrame:
+    """A table of printed numbers in its source's words, rewritten to our keys; the printed text is kept.
+
+    Args:
+        source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
+            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given. A range/split may name the setting
+            behind it, as in `test; hidden=4; length=10`.
+        only: column -> the words of the rows to take, where a source holds more than one table; None for all rows.
+
+    Raises:
+        UsageError for a word without a translation.
+    """
+    given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
+    for column, words in (only or {}).items():
+        given = given[given[column].isin(words)].reset_index(drop=True)
+    given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
+    given["setting"] = [
+        SETTINGS_OF.get(source.name, {}).get(setting or task, setting.replace("; ", ";"))
+        for setting, task in zip(given["setting"], given["task"], strict=True)
+    ]
+
+    def translate(column: str, words: dict[str, str]) -> pd.Series:
+        strange = sorted(set(given[column]) - set(words))
+        if strange:
+            raise UsageError(f"{source.name}: no translation for the {column} {', '.join(strange)}.")
+        return given[column].map(words)
+
+    tasks = translate("task", TASKS)
+    models = [_model(source, task, model) for task, model in zip(tasks, given["model"], strict=True)]
+    converted = pd.DataFrame(
+        {
+            "task": tasks,
+            "setting": given["setting"],
+            "operation": translate("operation", OPERATIONS),
+            "split": translate("range/split", SPLITS),
+            "model": models,
+            "metric": translate("metric", METRICS),
+            "printed": [
+                f"{100 * float(value):.2f}" if metric in PERCENT else value
+                for value, metric in zip(given["value"], given["metric"], strict=True)
+            ],
+            "printed_low": given["ci_lower"],
+            "printed_high": given["ci_upper"],
+            "n_seeds": given["n_seeds"],
+            "printed_model": given["model"],
+            "source": given["source"],
+        }
+    )[COLUMNS]
+    for operation, keys in CORRECTED_OF.get(source.name, {}).items():
+        converted.loc[converted["operation"] == operation, list(keys)] = [*keys.values()]
+    return converted
+
+
+def _model(source: Path, task: str, word: str) -> str:
+    known = MODELS | MODELS_OF.get(task, {})
+    if word not in known:
+        raise UsageError(f"{source.name}: no translation for the model {word}.")
+    return known[word]

@@ -1,0 +1,98 @@
+"""Every kind of report renders with models, operations and tasks that nobody has named."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+
+from nalu_bench import registry
+from nalu_bench.analysis import results
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.reports.kind import Kind, compared
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.experiment import Experiment
+
+SEEDS = 3
+BUDGETS = {"smoke": {"seeds": SEEDS, "steps": 20, "log_every": 10, "ramp_scale": 1.0}}
+TABLE = {"title": "All", "steps": 20, "models": ["mystery"], "operations": ["modulo"]}
+PANEL = {"model": "nmu", "lowest": 0, "options": {}}
+REPORTS: dict[str, dict[str, Any]] = {
+    "success": {"criterion": "task"},
+    "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
+    "scores": {},
+    "errors": {"splits": {"validation": "Validation"}},
+    "accuracies": {"examples": 10, "tables": [TABLE] * 1},
+    "prefixes": {},
+    "surface": {
+        "task": "riddle", "operation": "modulo", "x": [1, 2], "target": 2, "first": [[1, 0], [0, 1]],
+        "second": [[1, 1]], "points": 3, "highest": 5, "panels": [PANEL, PANEL],
+    },
+}  # fmt: skip
+
+
+def runs(role: str, model: str) -> pd.DataFrame:
+    error = np.linspace(0.1, 0.2, SEEDS)
+    return pd.DataFrame({"seed": range(SEEDS)}).assign(
+        cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
+        log_every=10, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
+        validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
+    )  # fmt: skip
+
+
+def kind_of(name: str, folder: Path) -> Kind:
+    report = {"kind": name} | REPORTS[name]
+    kind: Kind = registry.reports.load(name)(Experiment("mine/it", folder, "Mine", "nowhere", BUDGETS, [], report))
+    return kind
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tmp_path: Path) -> None:
+    probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
+    seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
+    roles = [runs("cell", "mystery"), *([runs("baseline", "mystery")] if name == "scores" else [])]
+    measured = Measured(pd.concat(roles, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
+    kind = kind_of(name, tmp_path)
+    table = compared(kind.rows(measured), kind.published)
+    tables = "".join(layout.markdown() + layout.latex() for layout in kind.tables(table))
+    assert "mystery" in tables or name in ("accuracies", "surface")
+    assert "modulo" in tables or name in ("success", "sweep", "errors", "surface", "prefixes")
+    figure, drawn = kind.figure(measured, table)
+    figure.draw_without_rendering()
+    plt.close(figure)
+    assert len(drawn)
+
+
+def test_every_kind_but_that_of_activations_is_tried_with_unknown_names() -> None:
+    assert set(REPORTS) == set(registry.reports.entries) - {"identity"}
+
+
+def test_texts_of_two_languages_may_have_other_tokens(tmp_path: Path) -> None:
+    kind = kind_of("prefixes", tmp_path)
+    frames = []
+    for model, tokens in (("one", ["forty", "two"]), ("two", ["zwei", "und", "vierzig"])):
+        probes = pd.DataFrame({"probe": range(len(tokens)), "label": tokens, "output": 0, "target": 42.0})
+        frames.append(probes.assign(cell=f"cell {model}", seed=0, prediction=1.0))
+    measured = Measured(pd.concat([runs("cell", "one"), runs("cell", "two")]), predictions=pd.concat(frames))
+    (table,) = kind.tables(compared(kind.rows(measured), kind.published))
+    assert [row[1] for row in table.rows] == ["forty", "two", "zwei", "und", "vierzig"]
+    assert [row[2] == "–" for row in table.rows] == [False, False, True, True, True]
+
+
+def test_cells_that_a_table_would_mix_are_refused_before_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "experiments" / "mine").mkdir(parents=True)
+    (tmp_path / "experiments" / "mine" / "it.yaml").write_text(
+        "title: Mine\nsource: nowhere\nbudgets: {smoke: {seeds: 1, steps: 20, log_every: 10, ramp_scale: 1}}\n"
+        "cells: [{overrides: [task=ten_parameter, model=nmu], grid: {model.hidden_size: [2, 3]}}]\n"
+        "settings: {hidden: model.hidden_size}\nreport: {kind: success, criterion: task}\n"
+    )
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    chosen = experiment.load("mine/it")
+    cells = compose.plan_experiment(chosen, ["budget=smoke"]).cells
+    with pytest.raises(UsageError, match="tells cells apart by operation and model, and mine/it has both ten_param"):
+        results.check(chosen, cells, cells)

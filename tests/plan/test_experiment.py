@@ -1,0 +1,148 @@
+"""Files of experiments: what is wrong in one is said with its name, and the budgets of one may have any name."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+
+WHOLE = """title: Mine
+source: nowhere
+budgets: {smoke: {seeds: 2, steps: 20, log_every: 10, ramp_scale: 1}}
+cells: [{overrides: [task=ten_parameter], grid: {model: [nmu, nac]}}]
+report: {kind: success, criterion: task}
+"""
+REST = "log_every: 10, ramp_scale: 1"
+TINY = f"{{tiny: {{seeds: 1, steps: 20, {REST}}}, big: {{seeds: 2, steps: 40, {REST}}}}}"
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write the experiment mine/table with some lines changed, by key (None removes one); returns its file."""
+    folder = tmp_path / "experiments" / "mine"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "home"))
+
+    def change(**lines: str | None) -> Path:
+        kept = [line for line in WHOLE.splitlines() if line.partition(":")[0] not in lines]
+        changed = [f"{key}: {text}" for key, text in lines.items() if text is not None]
+        (folder / "table.yaml").write_text("\n".join([*kept, *changed]) + "\n")
+        return folder / "table.yaml"
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ({"budgets": None}, "must set budgets"),
+        ({"budgets": "{}"}, "must set one budget at least"),
+        ({"budgets": "{paper: 5}"}, "budgets must be a mapping of names to {seeds, steps, log_every, ramp_scale}"),
+        ({"budgets": "{smoke: {seeds: 2}}"}, "must set budgets.smoke.log_every, budgets.smoke.ramp_scale, budgets"),
+        ({"budgets": "{smoke: {step: 20}}"}, "unknown key of budgets in experiments/mine/table.yaml 'step'; did you"),
+        ({"budgets": "{smoke: {seeds: x, steps: 1, log_every: 1, ramp_scale: 1}}"}, "Value 'x' of type 'str'"),
+        ({"cells": "5"}, "cells must be a list of {overrides"),
+        ({"cells": "{a: 1}"}, "cells must be a list of {overrides"),
+        ({"cells": "[task=arithmetic]"}, "str is not a subclass of CellGroup"),
+        ({"cells": "[{overrides: [], grid: [nmu]}]"}, "grid a mapping of lists"),
+        ({"cells": "[{overrides: [], grid: {model: nmu}}]"}, "Value 'nmu' (str) is incompatible"),
+        ({"cells": "[{grid: {}}]"}, "must set cells[0].overrides"),
+        ({"cells": "[{overides: []}]"}, "'overides'; did you mean 'overrides'?"),
+        ({"cells": "[{overrides: [], share: 0}]"}, "share of a cell group must be a number above 0, got 0.0"),
+        ({"cells": "["}, "cannot read experiments/mine/table.yaml, which must be YAML"),
+        ({"report": "5"}, "report must be a mapping with a kind"),
+        ({"report": "{criterion: task}"}, "report must be a mapping with a kind"),
+        ({"report": "{kind: [success]}"}, "report must be a mapping with a kind"),
+        ({"settings": "[hidden]"}, "settings must be a mapping of words to dotted keys of a cell"),
+        ({"settings": "{hidden: [1]}"}, "settings must name a dotted key of a cell for hidden, got [1]"),
+        ({"titel": "Mine"}, "unknown key of experiments/mine/table.yaml 'titel'; did you mean 'title'?"),
+        ({"title": "[1]"}, "title must be a text"),
+    ],
+)
+def test_a_broken_experiment_says_which_file_and_what_must_hold(
+    lines: dict[str, str | None], words: str, write: Write
+) -> None:
+    write(**lines)
+    with pytest.raises(UsageError) as caught:
+        experiment.load("mine/table")
+    assert "experiments/mine/table.yaml" in str(caught.value)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "must set title, source, budgets, cells, report"),
+        (b"- a\n- b\n", "must set title"),
+        (b"5\n", "cannot read experiments/mine/table.yaml"),
+        (b"title: \xff\xfe\n", "which must be YAML in UTF-8"),
+        (bytes(range(256)), "which must be YAML in UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_mapping_in_utf_8_is_a_plain_error(content: bytes, words: str, write: Write) -> None:
+    write().write_bytes(content)
+    with pytest.raises(UsageError, match=r"experiments/mine/table\.yaml") as caught:
+        experiment.load("mine/table")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("share", ["x", "null", "0", "-1", ".nan", "true"])
+def test_a_share_that_is_none_is_refused(share: str) -> None:
+    with pytest.raises(UsageError, match="share of a cell group must be a number above 0"):
+        experiment.CellGroup([], share=yaml.safe_load(share))
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ("{kind: succes, criterion: task}", "did you mean 'success'"),
+        ("{kind: success}", "the report of mine/table must set criterion"),
+        ("{kind: success, criterion: author}", "unknown criterion 'author'"),
+        ("{kind: success, criterion: task, layuot: {}}", "did you mean 'layout'"),
+        ("{kind: success, criterion: task, layout: 5}", "the report of mine/table: layout"),
+        ("{kind: sweep, criterion: task, axis: Size}", "must set against"),
+        ("{kind: errors, splits: [train]}", "the report of mine/table: splits"),
+    ],
+)
+def test_a_report_that_cannot_be_made_is_refused_before_training(
+    report: str, words: str, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = write(report=report).parents[2] / "home"
+    assert main(["run", "experiment=mine/table", "budget=smoke"]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+    assert not home.exists()
+
+
+def test_a_budget_has_any_name_and_no_printed_numbers_mean_no_verdicts(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = write(budgets=TINY).parents[2] / "home"
+    assert main(["run", "experiment=mine/table"]) == 2
+    assert "mine/table has no budget short: choose budget= one of big, tiny." in capsys.readouterr().err
+    assert main(["run", "experiment=mine/table", "budget=tiny", "compile=false", "device.workers=1"]) == 0
+    assert main(["report", "mine/table", "budget=tiny"]) == 0
+    text = (home / "results" / "mine" / "table" / "table.md").read_text(encoding="utf-8")
+    assert "Budget tiny: 1 seeds, 20 steps" in text
+    assert "Verdicts: none." in text
+    assert main(["report", "mine/table"]) == 0, "the committed budget needs not be named again"
+
+
+def test_the_published_protocol_is_the_budget_paper_or_the_largest(write: Write) -> None:
+    write(budgets=TINY)
+    assert experiment.load("mine/table").printed_steps == 40
+    assert experiment.load("madsen2020/table1").printed_steps == 200_000
+
+
+def test_an_unknown_budget_lists_those_there_are(write: Write) -> None:
+    write(budgets=TINY)
+    with pytest.raises(UsageError, match=r"unknown budget of mine/table 'tyni'; did you mean 'tiny'\?"):
+        compose.plan_experiment(experiment.load("mine/table"), ["budget=tyni"])

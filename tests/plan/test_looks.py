@@ -1,0 +1,45 @@
+"""How models and operations are called: by their own files and classes, else by their names."""
+
+from pathlib import Path
+
+import pytest
+
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, looks
+
+
+def test_a_models_file_says_how_it_is_called_and_drawn() -> None:
+    assert looks.of_model("nac_mul") == looks.Look("NAC•", 1)
+    assert looks.of_model("nobody") == looks.Look("nobody", sum(b"nobody"))
+
+
+def test_a_users_model_has_a_label_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text("label: My unit\nlook: 3\n", encoding="utf-8")
+    (tmp_path / "model" / "plain.yaml").write_text("name: plain\n", encoding="utf-8")
+    (tmp_path / "model" / "broken.yaml").write_text("a: [", encoding="utf-8")
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    assert looks.of_model("mine") == looks.Look("My unit", 3)
+    assert looks.of_model("plain").label == "plain"
+    with pytest.raises(UsageError, match=r"broken\.yaml must be YAML"):
+        looks.of_model("broken")
+
+
+@pytest.mark.parametrize(
+    ("task", "operation", "label"),
+    [
+        ("arithmetic", "mul", "a × b"), ("recurrent_arithmetic", "sqrt", "√a"), ("operands", "neg_sum", "0 −"),
+        ("arithmetic", "modulo", "modulo"), ("identity", "modulo", "modulo"), ("nothing", "mul", "mul"),
+    ],
+)  # fmt: skip
+def test_an_operation_is_called_as_its_task_says(task: str, operation: str, label: str) -> None:
+    assert looks.of_operation(task, operation) == label
+
+
+def test_a_label_and_a_look_are_no_part_of_the_identity() -> None:
+    cells = [
+        compose.plan_cells(given, multirun=False).cells[0].cell for given in ([], ["model.label=x", "model.look=2"])
+    ]
+    assert cells[0].model != cells[1].model
+    assert cells[0].digest == cells[1].digest
+    assert "label" not in cells[1].identity()["model"]
