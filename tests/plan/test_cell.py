@@ -60,7 +60,11 @@ def test_any_other_value_is_another_address(make_cell: MakeCell, make_task: Make
     cell = make_cell(task=make_task(features=8))
     others = [replace(cell, recipe=changed(cell.recipe, e.name)) for e in fields(cell.recipe) if e.name != "restart"]
     others += [replace(cell, task=changed(cell.task, e.name)) for e in fields(cell.task) if e.name != "kind"]
-    others += [replace(cell, model=changed(cell.model, e.name)) for e in fields(cell.model) if e.name != "kind"]
+    others += [
+        replace(cell, model=changed(cell.model, entry.name))
+        for entry in fields(cell.model)
+        if entry.name != "kind" and entry.metadata.get("identity", True)
+    ]
     others += [
         replace(cell, model=replace(cell.model, penalties={"sparsity": Penalty(*values)}))
         for values in ((0.1, 6, 15), (0.1, 5, 16), (0.1, 5, 15, 1.0))
