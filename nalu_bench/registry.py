@@ -39,7 +39,7 @@ def register(name: str, *, version: int, **facts: Any) -> Callable[[Registered],
     def mark(registered: Registered) -> Registered:
         registered.registered_name = name  # type: ignore[attr-defined]
         registered.version = version  # type: ignore[attr-defined]
-        registered.facts = facts  # type: ignore[attr-defined]
+        registered.stated = facts  # type: ignore[attr-defined]
         return registered
 
     return mark
@@ -167,7 +167,7 @@ class Registry:
     def fact(self, name: str, fact: str, default: Any) -> Any:
         """A fact that its decorator states, or `default`."""
         stated = self.entry(name).facts
-        return (self.load(name).facts if stated is None else stated).get(fact, default)
+        return (self.load(name).stated if stated is None else stated).get(fact, default)
 
 
 units = Registry("unit", "nalu_bench.units")

@@ -23,7 +23,7 @@ def _line(store: Store, want: Wanted) -> str:
     )
     if runs.empty:
         return text
-    judge = f"{cell.task.judge}_mse"
+    judge = cell.task.judges
     limit = threshold(cell, want.criterion)
     if limit is not None:
         text += f"  solved {int((runs[judge] < limit).sum())}"

@@ -35,8 +35,8 @@ def invent(root: Path, cell: Cell, errors: list[float]) -> None:
     count = len(errors)
     result = BlockResult(
         block, np.array([0, cell.recipe.steps]), columns | {"sparsity_error": 0 * values},
-        np.full(count, cell.recipe.steps), np.full(count, -1), {"W": np.zeros((count, 1, 1))}, tested={},
-        predictions=None, seconds=1.0,
+        np.full(count, cell.recipe.steps), np.full(count, -1), parameters={},
+        weights={"W": np.zeros((count, 1, 1))}, gates={}, tested={}, arrays={}, seconds=1.0,
     )  # fmt: skip
     write_part(root, cell, result, {"device": "cpu", "mode": "eager", "torch": "0", "commit": "none"})
 

@@ -60,9 +60,11 @@ def invent(root: Path, operation: str, model: str, seeds: range) -> Cell:
             columns,
             np.full(count, 5_000_000),
             np.full(count, -1),
-            {"W": np.zeros((count, 1, 1))},
+            parameters={},
+            weights={"W": np.zeros((count, 1, 1))},
+            gates={},
             tested={},
-            predictions=None,
+            arrays={},
             seconds=60.0,
         )
         made_by = {"device": "cpu", "mode": "eager", "torch": "0", "commit": "none"}
