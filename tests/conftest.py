@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from nalu_bench.units import Unit
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "compiled: compiles graphs, several seconds")
-
-
 @pytest.fixture(scope="session")
 def make_task() -> Callable[..., Task]:
     """ten_parameter by default; with `features` the arithmetic task of that many inputs."""
