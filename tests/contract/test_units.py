@@ -213,7 +213,8 @@ def test_listing_names_and_versions_does_not_import_torch() -> None:
     program = (
         "import sys; from nalu_bench import registry\n"
         "kinds = (registry.units, registry.models, registry.tasks)\n"
-        "assert all(kind.version(name) > 0 for kind in kinds for name in kind.entries)\n"
+        "shipped = [(kind, name) for kind in kinds for name, entry in kind.entries.items() if entry.version]\n"
+        "assert all(kind.version(name) > 0 for kind, name in shipped)\n"
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)
