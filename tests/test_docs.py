@@ -102,7 +102,7 @@ def test_the_readme_is_short_and_names_units_and_experiments_that_exist() -> Non
     units = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[2])]
     assert len(units) > 10
     assert set(units) <= set(registry.units.entries)
-    assert set(re.findall(r"^\| `(\w+/\w+)`", text, re.MULTILINE)) <= set(experiment.names())
+    assert set(re.findall(r"^\| `(\w+/\w+)` \| \[", text, re.MULTILINE)) <= set(experiment.names())
 
 
 def test_the_readme_verdicts_are_those_of_the_results() -> None:

@@ -1,4 +1,4 @@
-"""What every arithmetic unit offers beside `forward`."""
+"""The base class of all arithmetic units, and the distributions of their initial weights."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -48,9 +48,10 @@ class Unit(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} must give its formula")
 
     def read(self, x: Tensor) -> Tensor:
-        """What a recurrent cell makes of its inputs x (..., I - S, B) before it knows its state; x by default.
+        """The input half of a recurrent cell: a function of the inputs x (..., I - S, B) alone; x by default.
 
-        A cell that is affine in x can do here what needs doing only once for each token of a vocabulary.
+        For texts it is computed once per vocabulary entry, not once per text. A cell that is affine in x saves its
+        product with x that way.
         """
         return x
 
@@ -72,7 +73,7 @@ class Unit(nn.Module):
             initialise(getattr(self, name), generator)
 
     def weights(self) -> dict[str, Tensor]:
-        """The effective matrices (O, I), by name: what the sparsity error is measured on."""
+        """The effective matrices (O, I), by name. The sparsity error is measured on them."""
         raise NotImplementedError(f"{type(self).__name__} must name its effective weights")
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
