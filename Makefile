@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 bench test lint types check list clean
+.PHONY: help setup reproduce-table1 bench test test-slow lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,8 +26,11 @@ reproduce-%: $(READY) ## any experiment, such as reproduce-madsen2020-table1 (FR
 bench: $(READY) ## time training against a plain torch loop, in minutes; leave the machine alone meanwhile
 	$(BIN)/python benchmarks/bench.py
 
-test: $(READY) ## run all tests
-	$(BIN)/python -m pytest -n 2 -q
+test: $(READY) ## run the tests, in minutes
+	$(BIN)/python -m pytest -n 2 -q -m "not slow"
+
+test-slow: $(READY) ## run the tests that take longer
+	$(BIN)/python -m pytest -n 2 -q -m slow
 
 lint: $(READY) ## check the style
 	$(BIN)/ruff check .
@@ -35,7 +38,7 @@ lint: $(READY) ## check the style
 types: $(READY) ## check the types
 	$(BIN)/mypy
 
-check: test lint types ## test, lint and types
+check: test test-slow lint types ## all tests, lint and types
 
 list: $(READY) ## show tasks, models, recipes, budgets, experiments
 	$(BIN)/nalu-bench list

@@ -1,11 +1,13 @@
 """Cells of a size that trains in milliseconds, built from their dataclasses: no Hydra, no files."""
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nalu_bench import registry
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.two_layer import TwoLayer
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from nalu_bench.units import Unit
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "compiled: compiles graphs, several seconds")
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +37,12 @@ def make_task() -> Callable[..., Task]:
     return make
 
 
-PENALISED = {"nau", "nmu", "nac_mul_nmu", "gated_nau_nmu"}
-"""The units that have a penalty: a model must state a factor for it, and may not where there is none."""
+@functools.cache
+def penalties_of(unit: str, *options: tuple[str, Any]) -> list[str]:
+    """The names of a unit's penalties, as it tells them: a model must state a factor for each, and for no other."""
+    import torch
+
+    return list(registry.units.load(unit)(4, 2, **dict(options)).penalties(torch.rand(3, 4)))
 
 
 @pytest.fixture(scope="session")
@@ -58,11 +60,11 @@ def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
         options: dict[str, Any] | None = None,
         **changes: Any,
     ) -> Cell:
-        factors = {"sparsity": penalty or Penalty(0.1, 5, 15)} if PENALISED & set(layers.split()) else {}
+        names = [name for unit in layers.split() for name in penalties_of(unit, *(options or {}).items())]
         model = TwoLayer(
             kind="two_layer",
             name=layers.replace(" ", "_"),
-            penalties=factors,
+            penalties=dict.fromkeys(names, penalty or Penalty(0.1, 5, 15)),
             layers=[Layer(unit, options or {}) for unit in layers.split()],
             hidden_size=2,
         )

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,33 +17,92 @@ ROOT = paths.CHECKOUT
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(tmp_path: Path) -> None:
-    for name in ("nalu_bench", "conf", "experiments"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    commands = []
-    for language, target, text in blocks:
+ADDED = "plain or total or mine2026"
+"""The names that the recipes of CONTRIBUTING add."""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository with the files that the recipes of CONTRIBUTING add."""
+    root = tmp_path_factory.mktemp("copy")
+    for path in ROOT.iterdir():
+        if path.is_dir() and path.name in {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks"}:
+            ignored = shutil.ignore_patterns("__pycache__", "local", "*.parquet")
+            shutil.copytree(path, root / path.name, ignore=ignored)
+        elif path.is_file() and path.name != ".git":
+            shutil.copy(path, root)
+    for _, target, text in blocks():
         if target:
-            assert not (tmp_path / target).exists(), f"{target} is there already: a recipe may only add files"
-            (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / target).write_text(text, encoding="utf-8")
-        elif language == "sh":
-            commands += text.splitlines()
-    assert len(commands) == 4
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), "NALU_BENCH_HOME": str(tmp_path / "home")}
-    for command in commands:
-        line = [sys.executable, "-m", *command.replace("nalu-bench", "nalu_bench", 1).split()]
-        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    assert (tmp_path / "home/results/local/mine2026/table1/table.md").exists()
+            assert not (root / target).exists(), f"{target} is there already: a recipe may only add files"
+            (root / target).parent.mkdir(parents=True, exist_ok=True)
+            (root / target).write_text(text, encoding="utf-8")
+    install(root / "package")
+    return root
 
 
-def test_the_readme_is_short_and_names_every_unit_and_experiment() -> None:
+def blocks() -> list[tuple[str, str, str]]:
+    """(language, file, text) of the blocks of CONTRIBUTING."""
+    return BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
+def install(package: Path) -> None:
+    """The metadata that pip would write for a package: its entry points."""
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    folder = package / f"{project['name']}-{project['version']}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 1.0\n")
+    groups = project["entry-points"].items()
+    lines = [f"[{group}]\n" + "".join(f"{name} = {at}\n" for name, at in points.items()) for group, points in groups]
+    (folder / "entry_points.txt").write_text("\n".join(lines))
+
+
+def in_copy(copy: Path, *command: str) -> str:
+    """The output of a command that finds the copy in place of this repository."""
+    places = {"PYTHONPATH": f"{copy}{os.pathsep}{copy / 'package'}", "NALU_BENCH_HOME": str(copy / "home")}
+    line = [sys.executable, "-m", *command]
+    done = subprocess.run(line, cwd=copy, env=os.environ | places, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_CONF", str(copy / "package/conf"))
+    commands = [line for language, target, text in blocks() if language == "sh" for line in text.splitlines()]
+    commands = [command for command in commands if command.startswith("nalu-bench ")]
+    assert len(commands) == 5
+    told = [in_copy(copy, *command.replace("nalu-bench", "nalu_bench", 1).split()) for command in commands]
+    assert "solved" in told[1]
+    assert (copy / "home/results/local/mine2026/table1/table.md").exists()
+
+
+def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
+    project = tomllib.loads((copy / "package/pyproject.toml").read_text(encoding="utf-8"))["project"]
+    kinds = {kind.package: kind for kind in vars(registry).values() if isinstance(kind, registry.Registry)}
+    assert set(project["entry-points"]) == set(kinds)
+    program = "import sys; from nalu_bench.registry import Registry\n"
+    program += "for pair in sys.argv[1:]: group, name = pair.split(':'); Registry('part', group).load(name)"
+    (copy / "load_entries.py").write_text(program)
+    pairs = [f"{group}:{name}" for group, found in project["entry-points"].items() for name in found]
+    in_copy(copy, "load_entries", *pairs)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_contracts_and_documents_hold_for_what_the_recipes_add(copy: Path) -> None:
+    chosen = f"not slow and not copy and not entry_point and ({ADDED} or not smoke)"
+    in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, "tests/contract", "tests/test_docs.py")
+
+
+def test_the_readme_is_short_and_names_units_and_experiments_that_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 150
-    for name in [*registry.units.entries, *experiment.names()]:
-        assert f"`{name}`" in text, f"the README does not name {name}"
+    rows = text[text.index("| class | name |") :].partition("\n\n")[0].splitlines()[2:]
+    units = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[2])]
+    assert len(units) > 10
+    assert set(units) <= set(registry.units.entries)
+    assert set(re.findall(r"^\| `(\w+/\w+)` \| \[", text, re.MULTILINE)) <= set(experiment.names())
 
 
 def test_the_readme_verdicts_are_those_of_the_results() -> None:
@@ -52,6 +112,7 @@ def test_the_readme_verdicts_are_those_of_the_results() -> None:
         if table.exists():
             verdicts = re.search(r"^Verdicts: (.*)\.$", table.read_text(encoding="utf-8"), re.MULTILINE)
             assert verdicts is not None
+            assert f"`{name}`" in text, f"the README does not name {name}, which has committed results"
             assert verdicts[1] in text, f"the README should say of {name}: {verdicts[1]}"
 
 

@@ -10,13 +10,13 @@ PROGRAM = "#include <cmath>\nint main() { return 0; }\n"
 
 
 def command() -> str:
-    """Its command: $CXX, else what torch takes on this system."""
+    """The command that starts it: $CXX, or else the compiler that torch takes on this system."""
     return os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
 
 
 @functools.cache
 def works() -> bool:
-    """Whether it is there and compiles a line with a header."""
+    """Whether the compiler is installed and compiles a line with a header."""
     path = shutil.which(command())
     if path is None:
         return False

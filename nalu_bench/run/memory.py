@@ -1,45 +1,201 @@
-"""What training costs in memory, estimated before it starts. Letters: S seeds, B examples, N inputs, E evaluated."""
+"""How much memory training takes, estimated before it starts.
 
-import os
+The network and its computations are tried on torch's meta device, whose tensors have a shape and no memory: a network
+of any size is measured in less than a second, and nothing is allocated.
+
+Letters: S seeds of a block, B examples of a batch, E evaluated examples, N numbers behind one of them, P parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
-from nalu_bench.models.model import WIDTH
+import numpy as np
+
+from nalu_bench import registry
+from nalu_bench.models.model import Model
 from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.identity import canonical, plain
+from nalu_bench.run.available import available
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from nalu_bench.models.network import Network
+
+__all__ = ["available", "needed", "numbers", "sizes_of"]
 
 PROCESS = 700 * 2**20
-"""A worker with torch and a few compiled graphs, measured: 0.7 GB."""
+"""Bytes of a worker with torch and a few compiled graphs, measured."""
 
 FLOAT = 4
-COPIES = 4
-"""Arrays as large as a batch's inputs that one step holds: the numbers, their logarithms, gradients by them."""
+HELD = 4
+"""Arrays as large as the parameters that stay: the parameters, the optimiser's two means, the selected parameters."""
 
-ACTIVATIONS = 16
-"""Numbers of an evaluated example for every seed: what the layers after the first compute, with room."""
+UPDATING = 8
+"""More of them during an eager step: gradients, change, the new state, and the choice between old and new by seed."""
+
+BACKWARD = 2
+"""How much more than the activations a step needs that differentiates by them."""
+
+COPIES = 5
+"""Arrays as large as a batch's inputs that the products of an eager step make for themselves, measured."""
+
+DRAWING = 16
+"""Numbers of 4 bytes that the hash of one evaluated number takes while it is drawn, in int64."""
+
+SLACK = 1.25
+"""Allocators keep more than is in use."""
+
+ENDLESS = 2**63
+"""For tensors with more bytes than a 64-bit number counts."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes for one block of one cell.
+
+    Attributes:
+        held: from the first step to the last.
+        passing: at most at any moment, beyond that.
+        draw: the random numbers of a batch, which cells side by side share.
+    """
+
+    held: int
+    passing: int
+    draw: int
 
 
 def needed(cells: Sequence[Cell]) -> int:
-    """Bytes of a process that trains one block of these cells side by side, rather more than less.
+    """Bytes of a process that trains one block of these cells side by side, rather more than less."""
+    needs = [need(cell) for cell in cells]
+    together = sum(one.held for one in needs) + max(one.passing for one in needs) + max(one.draw for one in needs)
+    return PROCESS + together
 
-    4 · [(1 + 3·cells) S·B·N + 2 splits · cells · (2·E·N + 16·S·E)] + 0.7 GB
+
+def numbers(cells: Sequence[Cell]) -> int:
+    """Bytes of the random numbers of these cells' batches alone: a lower bound that needs no network and no torch."""
+    return max(FLOAT * cell.model.width * cell.task.numbers("train") * cell.recipe.batch_size for cell in cells)
+
+
+def need(cell: Cell) -> Need:
+    """What one cell needs; computed once for cells whose tensors have the same shapes."""
+    task = [type(cell.task).__qualname__, *map(str, cell.task.program())]
+    key = canonical([plain(cell.model), task, _sizes(cell)])
+    if key not in _needs:
+        _needs[key] = _measure(cell)
+    return _needs[key]
+
+
+_needs: dict[str, Need] = {}
+
+
+def sizes_of(model: Model) -> list[str]:
+    """The keys of a model that hold sizes, such as `model.hidden_size`: whole numbers, and lists of them."""
+    values = {entry.name: getattr(model, entry.name) for entry in fields(model)}
+    return [
+        f"model.{name}"
+        for name, value in values.items()
+        if isinstance(value, int) or (isinstance(value, list) and all(isinstance(one, int) for one in value))
+    ]
+
+
+def _sizes(cell: Cell) -> list[tuple[str, int, int]]:
+    """(split, numbers behind an example, examples): of a batch, and of every split that is computed."""
+    sizes = [("train", cell.task.numbers("train"), cell.recipe.batch_size)]
+    for split in (*cell.task.evaluated, *cell.task.tested):
+        examples = _examples(cell, split)
+        sizes.append((split, cell.task.numbers(split), min(examples, cell.task.chunk or examples)))
+    return sizes
+
+
+def _examples(cell: Cell, split: str) -> int:
+    """Examples of an evaluated split."""
+    fixed, rows = cell.task.fixed_numbers(split), cell.task.rows(split)
+    if fixed is not None:
+        return int(fixed.shape[1])
+    return cell.recipe.evaluation_size if rows is None else rows.count // cell.task.numbers(split)
+
+
+def _measure(cell: Cell) -> Need:
+    """The network's size, and its computations tried on the meta device.
+
+    Computations that need the values of their tensors cannot be tried so: then the parameters alone are counted.
     """
-    batch = max(WIDTH * cell.recipe.batch_size * cell.task.numbers("train") for cell in cells)
-    evaluated = sum(
-        cell.recipe.evaluation_size * (2 * cell.task.numbers(split) + ACTIVATIONS * WIDTH)
-        for cell in cells
-        for split in (*cell.task.evaluated, *cell.task.tested)
-    )
-    return PROCESS + FLOAT * ((1 + (COPIES - 1) * len(cells)) * batch + evaluated)
+    import torch
 
-
-def available() -> int | None:
-    """Bytes that new processes can use, or None where the system does not tell."""
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        for line in meminfo.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+    batch, *splits = _sizes(cell)
+    step, evaluated = 0, [(0, 0)]
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (ValueError, OSError, AttributeError):
-        return None
+        with torch.device("meta"):
+            network = cell.model.network(cell.task)
+    except RuntimeError as error:
+        if "overflow" not in str(error):
+            raise
+        return Need(ENDLESS, 0, 0)
+    with torch.device("meta"), contextlib.suppress(NotImplementedError):  # "Cannot copy out of meta tensor"
+        step = _step(network, cell, *batch)
+        evaluated = [_evaluation(network, cell, *split) for split in splits]
+    copy = FLOAT * cell.model.width * sum(parameter.numel() for parameter in network.parameters())
+    draw = numbers([cell])
+    training = copy + BACKWARD * step + COPIES * draw
+    return Need(
+        held=HELD * copy + sum(examples for examples, _ in evaluated),
+        passing=int(SLACK * max(training, UPDATING * copy, *(passing for _, passing in evaluated))),
+        draw=draw,
+    )
+
+
+def _step(network: Network, cell: Cell, split: str, size: int, examples: int) -> int:
+    """Bytes of the activations of all seeds, a batch each."""
+    import torch
+
+    from nalu_bench.run.meta import Held
+
+    drawn, noise = _drawn(cell, split, size, examples), torch.empty(network.noise, examples)
+    own, common = _constants(cell, split)
+    loss_of = registry.losses.load(cell.recipe.loss)
+    held = Held([*network.parameters(), drawn, noise, *own.values()], [*common.values()], cell.model.width)
+    with held:
+        x, t = cell.task.sample(drawn, own, common)
+        loss, penalties = cell.task.objective(network, x, t, loss_of, noise if network.noise else None)
+    del loss, penalties
+    return held.peak
+
+
+def _evaluation(network: Network, cell: Cell, split: str, size: int, examples: int) -> tuple[int, int]:
+    """Bytes of the examples of a split for all seeds, and of what their evaluation needs beyond them."""
+    import torch
+
+    from nalu_bench.run.meta import Held
+
+    drawn, width = _drawn(cell, split, size, examples), cell.model.width
+    own, common = _constants(cell, split)
+    made = Held([*own.values()], [*common.values(), drawn], width)
+    with made:
+        x, t = cell.task.sample(drawn, own, common)
+    mine, shared = ([x], []) if made.copies(x) > 1 else ([], [x])
+    computed = Held([*network.parameters(), *mine, t], shared, width)
+    with computed, torch.no_grad():
+        cell.task.measure(network, x, t)
+    kept = made.copies(x) * x.nbytes + width * t.nbytes
+    return kept, max(DRAWING * drawn.nbytes + made.peak, computed.peak)
+
+
+def _drawn(cell: Cell, split: str, size: int, examples: int) -> Tensor:
+    """The numbers behind some examples, without their values."""
+    import torch
+
+    return torch.empty(size, examples, dtype=torch.float32 if cell.task.rows(split) is None else torch.int64)
+
+
+def _constants(cell: Cell, split: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The task's parameters of one seed and of a split, without their values."""
+    import torch
+
+    drawn = cell.task.seed_parameters(np.random.default_rng(0)), cell.task.split_parameters(split)
+    seed, common = ({name: torch.from_numpy(array).to("meta") for name, array in part.items()} for part in drawn)
+    return seed, common

@@ -97,29 +97,38 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
         UsageError where not even one cell fits.
     """
     room = memory.available()
+    _check_memory(todo, room)
     for most in range(MOST_TOGETHER, 0, -1):
         parts = groups(todo, workers, most)
-        wanted = min(workers, len(parts))
         largest = max(memory.needed([job.cell for job in group]) for group in parts)
-        if room is None or wanted * largest <= room:
-            return parts, wanted
         if largest <= room:
-            fitting = room // largest
-            print(
-                f"a worker needs about {largest / GIB:.1f} GB and {room / GIB:.1f} GB are free: "
-                f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
-                file=sys.stderr,
+            break
+    wanted, fitting = min(workers, len(parts)), room // largest
+    if fitting < wanted:
+        print(
+            f"a worker needs about {largest / GIB:.1f} GB and {room / GIB:.1f} GB are free: "
+            f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
+            file=sys.stderr,
+        )
+    return parts, min(wanted, fitting)
+
+
+def _check_memory(todo: Sequence[Job], room: int) -> None:
+    """Raise UsageError for the largest cell if it does not fit alone; inputs that are too many are never made."""
+    for estimate in (memory.numbers, memory.needed):
+        job = max(todo, key=lambda job: estimate([job.cell]))
+        largest = estimate([job.cell])
+        if largest > room:
+            sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "recipe.evaluation_size"])
+            raise UsageError(
+                f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
+                f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."
             )
-            return parts, fitting
-    assert room is not None
-    raise UsageError(
-        f"a block of {todo[0].name} needs about {largest / GIB:.1f} GB of memory, and {room / GIB:.1f} GB are free; "
-        "lower recipe.batch_size, recipe.evaluation_size or the number of the task's inputs."
-    )
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
     """Raise UsageError if the machine or the networks cannot do what is asked; say once if nothing is compiled."""
+    _check_memory(todo, memory.available())  # first: what follows builds the networks
     for root in {job.root for job in todo}:
         try:
             root.mkdir(parents=True, exist_ok=True)

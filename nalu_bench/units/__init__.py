@@ -8,6 +8,9 @@ torch.Size([128, 1])
 """
 
 from nalu_bench.units.affine import Linear, ReLU, ReLU6
+from nalu_bench.units.dense import Dense
+from nalu_bench.units.embedding import Embedding
+from nalu_bench.units.lstm import LSTM
 from nalu_bench.units.nac import NAC, NACMul, NACMulNMU, NACMulSigma
 from nalu_bench.units.nalu import NALU, GatedNAUNMU
 from nalu_bench.units.nau import NAU
@@ -15,6 +18,6 @@ from nalu_bench.units.nmu import NMU
 from nalu_bench.units.unit import Unit
 
 __all__ = [
-    "NAC", "NALU", "NAU", "NMU", "GatedNAUNMU", "Linear", "NACMul", "NACMulNMU", "NACMulSigma", "ReLU", "ReLU6",
-    "Unit",
+    "LSTM", "NAC", "NALU", "NAU", "NMU", "Dense", "Embedding", "GatedNAUNMU", "Linear", "NACMul", "NACMulNMU",
+    "NACMulSigma", "ReLU", "ReLU6", "Unit",
 ]  # fmt: skip

@@ -1,9 +1,9 @@
 """The neural accumulator (NAC) of Trask et al. 2018 and its multiplicative variants."""
 
+import functools
 import math
 
 import torch
-from scipy.optimize import brentq
 from torch import Tensor
 
 from nalu_bench.errors import unknown
@@ -13,6 +13,7 @@ from nalu_bench.units.nmu import NMU
 from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal
 
 
+@functools.cache
 def nac_range(in_features: int, out_features: int) -> float:
     """r such that Ŵ, M̂ ~ U[-r, r] give W = tanh(Ŵ) σ(M̂) the Glorot variance 2 / (in + out).
 
@@ -22,6 +23,7 @@ def nac_range(in_features: int, out_features: int) -> float:
     >>> round(nac_range(100, 2), 4)
     0.5039
     """
+    from scipy.optimize import brentq  # not at the top: whoever wants a unit need not load it
 
     def excess(r: float) -> float:
         return (1 - math.tanh(r) / r) * (r - math.tanh(r / 2)) / (2 * r) - 2 / fan

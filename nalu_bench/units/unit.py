@@ -1,4 +1,4 @@
-"""What every arithmetic unit offers beside `forward`."""
+"""The base class of all arithmetic units, and the distributions of their initial weights."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -55,9 +55,10 @@ class Unit(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} asks for noise and must say how it acts")
 
     def read(self, x: Tensor) -> Tensor:
-        """The input half of a recurrent cell: its inputs x (..., I - S, B) before it knows its state; x by default.
+        """The input half of a recurrent cell: a function of the inputs x (..., I - S, B) alone; x by default.
 
-        A cell that is affine in x does here the work that is needed only once for each token of a vocabulary.
+        For texts it is computed once per vocabulary entry, not once per text. A cell that is affine in x saves its
+        product with x that way.
         """
         return x
 
@@ -79,7 +80,7 @@ class Unit(nn.Module):
             initialise(getattr(self, name), generator)
 
     def weights(self) -> dict[str, Tensor]:
-        """The effective matrices (O, I), by name: what the sparsity error is measured on."""
+        """The effective matrices (O, I), by name. The sparsity error is measured on them."""
         raise NotImplementedError(f"{type(self).__name__} must name its effective weights")
 
     def gates(self, inputs: Tensor) -> dict[str, Tensor]:

@@ -1,14 +1,21 @@
 """The estimate of memory, and what the runner makes of it."""
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
+from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.run import memory, runner
+from nalu_bench.run.available import group_rests
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
 
@@ -26,15 +33,124 @@ def test_the_estimate_grows_with_what_is_held(make_cell: MakeCell, make_task: Ca
     assert memory.needed([wide]) > memory.PROCESS + 600 * 2**20
 
 
+def test_the_estimate_grows_with_the_hidden_size(make_cell: MakeCell) -> None:
+    needs = [memory.needed([resized(make_cell("nau nau"), size)]) for size in (2, 1_000, 1_000_000)]
+    # 5 parameters a hidden unit, 25 seeds, 4 bytes: 12 copies of these are the least
+    assert needs[1] > needs[0]
+    assert needs[2] - needs[1] > 12 * 25 * 4 * 5 * 999_000
+
+
+def test_a_network_beyond_what_can_be_counted_is_an_estimate_too(make_cell: MakeCell) -> None:
+    assert memory.needed([resized(make_cell("nau nau"), 10**18)]) > 2**60
+
+
+def resized(cell: Cell, hidden_size: int) -> Cell:
+    return replace(cell, model=replace(cell.model, hidden_size=hidden_size))  # type: ignore[call-arg]
+
+
+GROWTH = """
+import sys, threading, time
+from pathlib import Path
+import psutil, torch
+from nalu_bench.plan import compose
+from nalu_bench.plan.blocks import Block
+from nalu_bench.run import memory
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.loop import train_block
+
+def train(*overrides):
+    cell = compose.plan_cells([*overrides, "budget=smoke"], multirun=False).cells[0].cell
+    train_block(cell, Block(0, (0,)), Mode("cpu", False), Path("absent"), lambda *given: None)
+    return cell
+
+def watch():
+    while True:
+        peak[0] = max(peak[0], process.memory_info().rss)
+        time.sleep(0.001)
+
+torch.set_num_threads(1)
+process, peak = psutil.Process(), [0]
+train("task=ten_parameter")
+base = process.memory_info().rss
+threading.Thread(target=watch, daemon=True).start()
+cell = train(*sys.argv[1:])
+print((memory.needed([cell]) - memory.PROCESS) / (peak[0] - base))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["task=ten_parameter", "model=nmu", "recipe.evaluation_size=300000"],
+        ["task=arithmetic", "model=nalu", "model.hidden_size=40"],
+        ["task=arithmetic", "model=nac", "recipe.batch_size=3000"],
+    ],
+)
+def test_a_block_needs_no_more_than_the_estimate_and_not_far_less(overrides: list[str]) -> None:
+    command = [sys.executable, "-c", GROWTH, *overrides]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert 1 <= float(done.stdout) <= 4
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["model=nau", "model.hidden_size=1000000"],
+        ["task=recurrent_arithmetic", "model=lstm", "model.hidden_size=10000000000"],
+        ["task=identity", "model=mlp", "model.hidden=[1000000,1000000]"],
+        ["model=linear", "task.features=100000000000000"],
+    ],
+)
+def test_a_size_that_cannot_fit_is_refused_at_once_with_the_key_to_lower(
+    overrides: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch  # whose import is not what is timed
+
+    assert torch.__version__
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(memory, "available", lambda: 8 * 2**30)
+    before, started = psutil.Process().memory_info().rss, time.monotonic()
+    assert main(["run", *overrides, "budget=smoke"]) == 2
+    assert time.monotonic() - started < 5  # 0.3 s on an idle machine
+    assert psutil.Process().memory_info().rss - before < 200 * 2**20
+    message = capsys.readouterr().err
+    assert "must fit into the 8.0 GB of memory that are free" in message
+    assert f"lower {overrides[-1].partition('=')[0]}" in message or "the number of the task's inputs" in message
+
+
 def test_this_system_tells_what_is_free() -> None:
-    room = memory.available()
-    assert room is None or room > 2**20
+    assert 2**20 < memory.available() <= psutil.virtual_memory().total
 
 
-@pytest.mark.parametrize(("room", "workers"), [(None, 2), (10**12, 2), (2**30, 1)])
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("0::/job/step", ("memory.max", "memory.current", "inactive_file")),
+        (
+            "4:cpu,memory:/job/step",
+            ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+        ),
+    ],
+)
+def test_the_limit_of_a_group_around_the_process_counts(tmp_path: Path, line: str, names: tuple[str, str, str]) -> None:
+    limit, used, cached = names
+    top, _, file = limit.rpartition("/")
+    for folder, most in ((tmp_path / top / "job", "1000"), (tmp_path / top / "job/step", "max")):
+        folder.mkdir(parents=True)
+        (folder / file).write_text(most + "\n")
+        (folder / used.rpartition("/")[2]).write_text("300\n")
+        (folder / "memory.stat").write_text(f"anon 200\n{cached} 50\n")
+    (tmp_path / "groups").write_text(f"1:pids:/\n{line}\n")
+    assert list(group_rests(tmp_path / "groups", tmp_path)) == [1000 - 300 + 50]
+    assert list(group_rests(tmp_path / "absent", tmp_path)) == []
+
+
+@pytest.mark.parametrize(("room", "workers"), [(10**12, 2), (2**30, 1)])
 def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    room: int | None, workers: int,
+    room: int, workers: int,
 ) -> None:  # fmt: skip
     started: list[int] = []
     monkeypatch.setattr(memory, "available", lambda: room)
@@ -51,12 +167,12 @@ def test_a_group_that_does_not_fit_is_split_and_a_cell_that_does_not_fit_is_refu
 ) -> None:
     cells = [make_cell(layers, evaluation_size=1_000_000) for layers in ("nau nau", "nac nac", "nau nmu")]
     todo = runner.jobs([Wanted(cell, (0,)) for cell in cells], Store(tmp_path / "runs"), TWO_WORKERS)
-    alone = memory.needed([cells[0]])
+    alone = max(memory.needed([cell]) for cell in cells)
     monkeypatch.setattr(memory, "available", lambda: alone + 1)
     parts, workers = runner._affordable(todo, 1)
     assert ([len(part) for part in parts], workers) == ([1, 1, 1], 1)
     monkeypatch.setattr(memory, "available", lambda: alone - 1)
     with pytest.raises(
-        UsageError, match=r"a block of ten_parameter .* needs about .* GB of memory, and .* GB are free"
+        UsageError, match=r"a block of ten_parameter .* must fit into .* that are free.*; lower model\.hidden_size, "
     ):
         runner.run(todo, TWO_WORKERS, quiet=True)
