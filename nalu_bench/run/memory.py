@@ -1,9 +1,7 @@
 """How much memory training takes, estimated before it starts.
 
-The network and its computations are tried on torch's meta device, whose tensors have a shape and no memory: a network
-of any size is measured in less than a second, and nothing is allocated.
-
-Letters: S seeds of a block, B examples of a batch, E evaluated examples, N numbers behind one of them, P parameters.
+The network and its computations are tried on torch's meta device. Tensors there have a shape and no memory, so that a
+network of any size is measured without being allocated. The time grows with the number of operations alone.
 """
 
 from __future__ import annotations
