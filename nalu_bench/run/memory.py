@@ -45,7 +45,7 @@ COPIES = 5
 DRAWING = 16
 """Numbers of 4 bytes that the hash of one evaluated number takes while it is drawn, in int64."""
 
-SLACK = 1.25
+SLACK = 1.5
 """Allocators keep more than is in use."""
 
 ENDLESS = 2**63
@@ -93,7 +93,7 @@ _needs: dict[str, Need] = {}
 
 def sizes_of(model: Model) -> list[str]:
     """The keys of a model that hold sizes, such as `model.hidden_size`: whole numbers, and lists of them."""
-    values = {entry.name: getattr(model, entry.name) for entry in fields(model)}
+    values = {entry.name: getattr(model, entry.name) for entry in fields(model) if not entry.metadata}
     return [
         f"model.{name}"
         for name, value in values.items()
