@@ -69,7 +69,7 @@ def test_every_experiment_runs_and_reports_at_the_smoke_budget(
     folder = tmp_path / "results" / "local" / name
     made = {path.name for path in folder.iterdir()}
     measured = {"manifest.json", "runs.csv", "curves.parquet"}
-    assert made - {"predictions.parquet"} == measured | {
+    assert made - {"predictions.parquet", "weights.parquet"} == measured | {
         "table.md",
         "table.tex",
         "table.csv",
