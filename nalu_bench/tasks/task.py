@@ -193,6 +193,14 @@ class Task:
         y = network(x)
         return {measure.name: measure(y, t) for measure in self.measures}
 
+    def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        """The gates (B, O) of one network by name, of which the means are kept: by default on the inputs x.
+
+        A task whose network sees something else, such as a place that it has gone to, says on what.
+        """
+        gates: dict[str, Tensor] = network.gates(x)
+        return gates
+
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and more if wanted."""
         return {"predictions": network(x)}

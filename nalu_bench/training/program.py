@@ -80,7 +80,7 @@ class Program:
         self.objective = Bound(self.network, objective(cell.task, loss, cell.model.penalties))
         self.measures = Bound(self.network, cell.task.measure)
         self.recording = Bound(self.network, cell.task.record)
-        self.gating = Bound(self.network, mean_gates)
+        self.gating = Bound(self.network, mean_gates(cell.task))
         self.projection = Bound(self.network, Network.project_)
         self.sparsity = Bound(self.network, Network.sparsity_error)
         self.matrices = Bound(self.network, Network.weights)

@@ -13,15 +13,18 @@ from torch import Tensor
 from nalu_bench.errors import UsageError
 from nalu_bench.losses.regression import mse
 from nalu_bench.models.model import Penalty
+from nalu_bench.models.network import Stack
 from nalu_bench.plan.blocks import WIDTH, Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import train_block
 from nalu_bench.training.objective import objective
 from nalu_bench.training.program import program_of
+from nalu_bench.units import NALU
 
 MakeCell = Callable[..., Cell]
 MakeTask = Callable[..., Task]
@@ -88,3 +91,27 @@ def test_a_task_with_targets_of_its_own_does_not_get_its_parents_program(
     assert program_of(cells[0], EAGER) is not program_of(cells[1], EAGER)
     first, second = (train(cell, tmp_path) for cell in cells)
     assert (first.columns["train_loss"][1] != second.columns["train_loss"][1]).all()
+
+
+class Seeing(TenParameter):
+    """A task whose network sees ones, whatever the inputs are, and that looks at its gates there."""
+
+    def objective(self, network: Any, x: Tensor, *rest: Any) -> tuple[Tensor, dict[str, Tensor]]:
+        return super().objective(network, torch.ones_like(x), *rest)
+
+    def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        return super().gates(network, torch.ones_like(x)[:2])
+
+
+def test_a_task_says_on_which_inputs_gates_are_looked_at(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    cell = make_cell("nalu nalu", Seeing(**vars(make_task())), steps=5)
+    result = train(cell, tmp_path)
+    network = Stack(NALU(cell.task.input_size, 2), NALU(2, 1))
+    network.load_state_dict({name: torch.from_numpy(value[4]) for name, value in result.parameters.items()})
+    with torch.no_grad():
+        gates = network.gates(torch.ones(1, cell.task.input_size))
+    assert set(gates) == set(result.gates)
+    for name, gate in gates.items():
+        np.testing.assert_allclose(result.gates[name][4], gate[0], rtol=1e-5)
