@@ -213,6 +213,11 @@ class Task:
         """Inputs, equal for all seeds, for which the predictions of the selected network are kept; None for none."""
         return None
 
+    @classmethod
+    def solves(cls, figure: Any, threshold: float) -> Any:
+        """Whether figures of the judging measure, a tensor or an array of them, count as solved."""
+        return figure > threshold if cls.larger_is_better else figure < threshold
+
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """The value of the judging measure under which a run counts as solved; None without such a criterion."""
+        """The value of the judging measure that a solved run passes, see `solves`; None without such a criterion."""
         return None

@@ -21,7 +21,7 @@ from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.loop import train_block
+from nalu_bench.training.loop import Request, train_block, train_together
 from nalu_bench.training.objective import objective
 from nalu_bench.training.program import program_of
 from nalu_bench.units import NALU
@@ -91,6 +91,30 @@ def test_a_task_with_targets_of_its_own_does_not_get_its_parents_program(
     assert program_of(cells[0], EAGER) is not program_of(cells[1], EAGER)
     first, second = (train(cell, tmp_path) for cell in cells)
     assert (first.columns["train_loss"][1] != second.columns["train_loss"][1]).all()
+
+
+class Largest(TenParameter):
+    """Selects and judges by the largest error."""
+
+    larger_is_better = True
+
+
+def test_the_largest_figure_is_selected_and_solves_where_larger_is_better(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
+) -> None:
+    task = Largest(**vars(make_task()))
+    reported: list[int] = []
+    cell = make_cell("linear linear", task, learning_rate=0.3)
+    limit = float(np.median(train(cell, tmp_path).columns["extrapolation_mse"][0]))
+    request = Request(cell, ALL, tmp_path / "block.pt", lambda _, solved: reported.append(solved), limit)
+    ((_, result),) = train_together([request], EAGER)
+    assert isinstance(result, BlockResult)
+    errors = result.columns["validation_mse"][1:]
+    assert (result.selected_step == result.steps[1:][errors.argmax(axis=0)]).all()
+    assert len(set(result.selected_step.tolist())) > 1
+    above = np.maximum.accumulate(result.columns["extrapolation_mse"] > limit, axis=0)
+    assert reported == above.sum(axis=1).tolist()
+    assert 0 < reported[0] < WIDTH
 
 
 class Seeing(TenParameter):
