@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.errors import UsageError
-from nalu_bench.losses.regression import mse
+from nalu_bench.losses.regression import mse, smooth_l1
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.network import Stack
 from nalu_bench.plan.blocks import WIDTH, Block
@@ -71,6 +71,12 @@ def test_in_training_the_condition_is_each_seeds_own(make_cell: MakeCell, tmp_pa
 def test_a_limit_that_cannot_be_is_refused(make_cell: MakeCell, below: float) -> None:
     with pytest.raises(UsageError, match=r"model\.penalties\.sparsity\.below must be above 0 and finite"):
         make_cell(penalty=Penalty(1.0, 0, 1, below)).validate()
+
+
+@pytest.mark.parametrize("loss", [mse, smooth_l1])
+def test_a_prediction_of_another_shape_than_its_target_is_refused(loss: Callable[..., Tensor]) -> None:
+    with pytest.raises(UsageError, match=r"must have the shape of its target, got \(5, 5, 1\) and \(5, 1\)"):
+        loss(torch.zeros(5, 5, 1), torch.zeros(5, 1))
 
 
 class OwnTargets(Arithmetic):
