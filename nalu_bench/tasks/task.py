@@ -119,17 +119,18 @@ class Task:
         """The identity of data that the fields do not determine: part of the address of a run, empty by default.
 
         A dataset that everybody knows goes by name and version, an unknown file by its checksum, a library that makes
-        the data by its version; paths never are part of it. Only training may need the file itself.
+        the data by its version. Paths never are part of it: their fields carry `metadata={"identity": False}`. Only
+        training may need the file itself.
         """
         return {}
 
     def program(self) -> tuple[Any, ...]:
         """The values of the task itself that its computations read: with equal ones, tasks of a class share a program.
 
-        All fields by default, which is always right. A task whose `sample`, `objective` and `measure` take their values
-        from the parameters alone names less here, and compiles once for all of them.
+        All fields and the fingerprint by default, which is always right. A task whose `sample`, `objective` and
+        `measure` take their values from the parameters alone names less here, and compiles once for all of them.
         """
-        return tuple(str(getattr(self, field.name)) for field in fields(self))
+        return (*(str(getattr(self, field.name)) for field in fields(self)), *self.fingerprint().values())
 
     def rows(self, split: str) -> Rows | None:
         """The rows of fixed data that a split owns; None where every example is drawn afresh.
