@@ -61,6 +61,11 @@ def test_everything_shipped_loads_under_its_name_and_version(kind: Registry) -> 
         assert (found.registered_name, found.version) == (name, entry.version)
 
 
+def test_registration_leaves_the_methods_of_a_class_alone() -> None:
+    for name in registry.reports.entries:
+        assert callable(registry.reports.load(name).facts)
+
+
 def test_the_earlier_group_of_reports_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_reports.py").write_text(
         "from nalu_bench.analysis.reports.kind import Kind\n"

@@ -9,7 +9,7 @@ from nalu_bench.store.schema import Status
 
 
 def brief(store: Store, wanted: Sequence[Wanted]) -> str:
-    """One line a cell: seeds stored, solved, and the median error on the judging split at the selected step."""
+    """One line a cell: seeds stored, solved, and the median of the judging measure at the selected step."""
     return "\n".join(_line(store, want) for want in wanted)
 
 
@@ -26,10 +26,10 @@ def _line(store: Store, want: Wanted) -> str:
     judge = cell.task.judges
     limit = threshold(cell, want.criterion)
     if limit is not None:
-        text += f"  solved {int((runs[judge] < limit).sum())}"
+        text += f"  solved {int(cell.task.solves(runs[judge], limit).sum())}"
     diverged = int((runs["status"] == Status.DIVERGED).sum())
     return (
         text
-        + f"  median {cell.task.judge} MSE {runs[judge].median():.3g}"
+        + f"  median {judge} {runs[judge].median():.3g}"
         + (f"  diverged {diverged}" if diverged else "")
     )

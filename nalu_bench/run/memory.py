@@ -192,8 +192,8 @@ def _drawn(cell: Cell, split: str, size: int, examples: int) -> Tensor:
 
 def _constants(cell: Cell, split: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The task's parameters of one seed and of a split, without their values."""
-    import torch
+    from nalu_bench.training.data import tensors
 
     drawn = cell.task.seed_parameters(np.random.default_rng(0)), cell.task.split_parameters(split)
-    seed, common = ({name: torch.from_numpy(array).to("meta") for name, array in part.items()} for part in drawn)
+    seed, common = ({name: value.to("meta") for name, value in tensors(part).items()} for part in drawn)
     return seed, common

@@ -127,8 +127,9 @@ def _check_memory(todo: Sequence[Job], room: int) -> None:
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
-    """Raise UsageError if the machine or the networks cannot do what is asked; say once if nothing is compiled."""
-    _check_memory(todo, memory.available())  # first: what follows builds the networks
+    """Raise UsageError if data, machine or networks cannot do what is asked; say once if nothing is compiled."""
+    _check_data(todo)
+    _check_memory(todo, memory.available())  # what follows builds the networks
     for root in {job.root for job in todo}:
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -146,6 +147,14 @@ def check(machine: Machine, todo: Sequence[Job]) -> None:
         print(
             f"no working C++ compiler ({compiler.command()}): training eagerly, several times slower.", file=sys.stderr
         )
+
+
+def _check_data(todo: Sequence[Job]) -> None:
+    """Look at the fixed data of every cell: what is wrong with a file, too, is refused here."""
+    from nalu_bench.training.data import check_rows
+
+    for job, *_ in by_cell(todo):
+        check_rows(job.cell)
 
 
 def _check_networks(todo: Sequence[Job]) -> None:

@@ -119,17 +119,18 @@ class Task:
         """The identity of data that the fields do not determine: part of the address of a run, empty by default.
 
         A dataset that everybody knows goes by name and version, an unknown file by its checksum, a library that makes
-        the data by its version; paths never are part of it. Only training may need the file itself.
+        the data by its version. Paths never are part of it: their fields carry `metadata={"identity": False}`. Only
+        training may need the file itself.
         """
         return {}
 
     def program(self) -> tuple[Any, ...]:
         """The values of the task itself that its computations read: with equal ones, tasks of a class share a program.
 
-        All fields by default, which is always right. A task whose `sample`, `objective` and `measure` take their values
-        from the parameters alone names less here, and compiles once for all of them.
+        All fields and the fingerprint by default, which is always right. A task whose `sample`, `objective` and
+        `measure` take their values from the parameters alone names less here, and compiles once for all of them.
         """
-        return tuple(str(getattr(self, field.name)) for field in fields(self))
+        return (*(str(getattr(self, field.name)) for field in fields(self)), *self.fingerprint().values())
 
     def rows(self, split: str) -> Rows | None:
         """The rows of fixed data that a split owns; None where every example is drawn afresh.
@@ -193,6 +194,14 @@ class Task:
         y = network(x)
         return {measure.name: measure(y, t) for measure in self.measures}
 
+    def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        """The gates (B, O) of one network by name, of which the means are kept: by default on the inputs x.
+
+        A task whose network sees something else, such as a place that it has gone to, says on what.
+        """
+        gates: dict[str, Tensor] = network.gates(x)
+        return gates
+
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and more if wanted."""
         return {"predictions": network(x)}
@@ -205,6 +214,11 @@ class Task:
         """Inputs, equal for all seeds, for which the predictions of the selected network are kept; None for none."""
         return None
 
+    @classmethod
+    def solves(cls, figure: Any, threshold: float) -> Any:
+        """Whether figures of the judging measure, a tensor or an array of them, count as solved."""
+        return figure > threshold if cls.larger_is_better else figure < threshold
+
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """The value of the judging measure under which a run counts as solved; None without such a criterion."""
+        """The value of the judging measure that a solved run passes, see `solves`; None without such a criterion."""
         return None

@@ -4,7 +4,7 @@ The numbers behind a training batch depend on the seeds, the sizes and the range
 and of other operations on the same inputs, train on one draw.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from torch import Tensor
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical
-from nalu_bench.tasks.task import Rows, Task
+from nalu_bench.tasks.task import DROP, Rows, Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.lanes import over_seeds
@@ -36,7 +36,7 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`.
 
     Raises:
-        UsageError where fixed data have fewer examples than a batch needs.
+        UsageError where fixed data are too few, see `check_rows`.
     """
     rows = cell.task.rows("train")
     if rows is not None:
@@ -62,20 +62,40 @@ def _uniform(keys: Tensor, shape: tuple[int, int], lines: Tensor, mode: Mode) ->
 
 
 def _row_numbers(cell: Cell, rows: Rows, seeds: list[int], mode: Mode) -> Draw:
+    check_rows(cell)
     draw = epochs.EpochDraw(rows, cell.task.numbers("train"), cell.recipe.batch_size, seeds)
-    if draw.batches < 1:
-        raise UsageError(
-            f"an epoch must hold a batch: recipe.batch_size must be at most {draw.examples} examples of the training "
-            f"split of {cell.task.name}, got {cell.recipe.batch_size}."
-        )
     device = torch.device(mode.device)
     return lambda step: draw(step).to(device)
 
 
+def tensors(arrays: Mapping[str, np.ndarray]) -> Tensors:
+    """The arrays as tensors: their own memory, or a copy of what cannot be written, as a table or a mapped file."""
+    return {name: torch.from_numpy(np.require(array, requirements="W")) for name, array in arrays.items()}
+
+
+def check_rows(cell: Cell) -> None:
+    """Raise UsageError where fixed data have no example of a split, or not enough of them for a batch."""
+    task, batch = cell.task, cell.recipe.batch_size
+    for split in ("train", *task.evaluated, *task.tested):
+        rows = task.rows(split)
+        if rows is not None and rows.count < task.numbers(split):
+            raise UsageError(
+                f"the split {split} of {task.name} must hold an example of {task.numbers(split)} rows, "
+                f"got {rows.count} rows."
+            )
+    rows = task.rows("train")
+    if rows is not None and rows.remainder == DROP and rows.count // task.numbers("train") < batch:
+        raise UsageError(
+            f"an epoch must hold a batch: recipe.batch_size must be at most {rows.count // task.numbers('train')} "
+            f"examples of the training split of {task.name}, got {batch}."
+        )
+
+
 def some_numbers(task: Task, count: int) -> Tensor:
     """Numbers (N, count) that `sample` takes in training: for looking at shapes only."""
-    kind = torch.float32 if task.rows("train") is None else torch.int64
-    return torch.ones(task.numbers("train"), count, dtype=kind)
+    if task.rows("train") is None:
+        return torch.ones(task.numbers("train"), count)
+    return torch.zeros(task.numbers("train"), count, dtype=torch.int64)  # the one row that is always there
 
 
 @dataclass(frozen=True)
@@ -151,7 +171,7 @@ class Data:
         return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
 
     def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
-        return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
+        return {name: tensor.to(self.device) for name, tensor in tensors(arrays).items()}
 
 
 @dataclass(frozen=True)

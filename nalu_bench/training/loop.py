@@ -31,7 +31,7 @@ FORMAT = 3
 """Checkpoint format; other formats are ignored."""
 
 Report = Callable[[int, int], None]
-"""Called after every evaluation with the step and the number of seeds below the threshold so far."""
+"""Called after every evaluation with the step and the number of seeds solved so far."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Request:
         block: its seeds.
         checkpoint: where the block's state is kept while it trains.
         report: called at every evaluation.
-        threshold: value of the judging measure below which a seed counts as solved in `report`; changes nothing else.
+        threshold: value of the judging measure that a solved seed passes, see `Task.solves`; for `report` alone.
     """
 
     cell: Cell
@@ -167,7 +167,7 @@ class _Loop:
         self.log = Log(1 + self.cell.recipe.steps // self.cell.recipe.log_every)
         self.first = 0
         self.schedule: list[tuple[Tensor, ...]] = []
-        self.below = torch.zeros(width, dtype=torch.bool)
+        self.solved = torch.zeros(width, dtype=torch.bool)
         self.state = self.program.initial_state(seeds, self.device)
         self.selected = Selected(
             error=torch.full((width,), torch.inf, dtype=torch.float64, device=self.device),
@@ -249,11 +249,11 @@ class _Loop:
             self.state = self.program.restarted(self.state, due, self.restarts["count"], self.request.block.seeds)
 
     def report(self) -> None:
-        """Tell the step, and the seeds asked for that have been below the threshold in this process."""
+        """Tell the step, and the seeds asked for that have passed the threshold in this process."""
         judged = self.log.columns.get(self.cell.task.judges)  # None where it is judged once, at the end
         if self.request.threshold is not None and judged is not None:
-            self.below |= judged[-1] < self.request.threshold
-        self.request.report(self.step, int(self.below[self.request.block.lanes].sum()))
+            self.solved |= self.cell.task.solves(judged[-1], self.request.threshold)
+        self.request.report(self.step, int(self.solved[self.request.block.lanes].sum()))
 
     def outcome(self) -> BlockResult | Exception:
         """The result, or the error in making it."""

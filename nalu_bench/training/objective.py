@@ -46,6 +46,10 @@ def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Calla
     return total
 
 
-def mean_gates(network: Network, x: Tensor) -> dict[str, Tensor]:
-    """The mean (O,) of every gate over the examples x."""
-    return {name: gate.mean(-2) for name, gate in network.gates(x).items()}
+def mean_gates(task: Task) -> Callable[..., dict[str, Tensor]]:
+    """(network, x) -> the mean (O,) of every gate over the task's examples x."""
+
+    def means(network: Network, x: Tensor) -> dict[str, Tensor]:
+        return {name: gate.mean(-2) for name, gate in task.gates(network, x).items()}
+
+    return means

@@ -23,7 +23,7 @@ from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Flat, Mode
-from nalu_bench.training.data import Examples, Tensors, some_numbers
+from nalu_bench.training.data import Examples, Tensors, some_numbers, tensors
 from nalu_bench.training.lanes import over_seeds
 from nalu_bench.training.objective import Bound, mean_gates, objective
 from nalu_bench.training.random import streams
@@ -80,7 +80,7 @@ class Program:
         self.objective = Bound(self.network, objective(cell.task, loss, cell.model.penalties))
         self.measures = Bound(self.network, cell.task.measure)
         self.recording = Bound(self.network, cell.task.record)
-        self.gating = Bound(self.network, mean_gates)
+        self.gating = Bound(self.network, mean_gates(cell.task))
         self.projection = Bound(self.network, Network.project_)
         self.sparsity = Bound(self.network, Network.sparsity_error)
         self.matrices = Bound(self.network, Network.weights)
@@ -323,8 +323,7 @@ def _penalties(cell: Cell, network: Network) -> Tensors:
     """The penalties of the network on two examples."""
     task = cell.task
     drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
-    constants = [{name: torch.from_numpy(value) for name, value in part.items()} for part in drawn]
-    x, t = task.sample(some_numbers(task, 2), *constants)
+    x, t = task.sample(some_numbers(task, 2), *map(tensors, drawn))
     noise = torch.zeros(network.noise, 2) if network.noise else None
     return task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
 
