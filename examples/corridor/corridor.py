@@ -57,7 +57,7 @@ class Corridor(Task):
     def input_size(self) -> int:
         return self.length
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         """One for every step, to choose its action by."""
         return self.limit
 

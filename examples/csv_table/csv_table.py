@@ -61,7 +61,7 @@ class Table(Task):
     def input_size(self) -> int:
         return len(self.columns)
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return 1
 
     def fingerprint(self) -> dict[str, str]:

@@ -64,7 +64,7 @@ class DigitSums(Task):
     def input_size(self) -> int:
         return SIDE * SIDE
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return self.digits
 
     def fingerprint(self) -> dict[str, str]:

@@ -76,7 +76,7 @@ def needed(cells: Sequence[Cell]) -> int:
 
 def numbers(cells: Sequence[Cell]) -> int:
     """Bytes of the random numbers of these cells' batches alone: a lower bound that needs no network and no torch."""
-    return max(FLOAT * cell.model.width * cell.task.numbers("train") * cell.recipe.batch_size for cell in cells)
+    return max(FLOAT * cell.model.width * cell.task.example_size("train") * cell.recipe.batch_size for cell in cells)
 
 
 def need(cell: Cell) -> Need:
@@ -103,10 +103,10 @@ def sizes_of(model: Model) -> list[str]:
 
 def _sizes(cell: Cell) -> list[tuple[str, int, int]]:
     """(split, numbers behind an example, examples): of a batch, and of every split that is computed."""
-    sizes = [("train", cell.task.numbers("train"), cell.recipe.batch_size)]
+    sizes = [("train", cell.task.example_size("train"), cell.recipe.batch_size)]
     for split in (*cell.task.evaluated, *cell.task.tested):
         examples = _examples(cell, split)
-        sizes.append((split, cell.task.numbers(split), min(examples, cell.task.chunk or examples)))
+        sizes.append((split, cell.task.example_size(split), min(examples, cell.task.chunk or examples)))
     return sizes
 
 
@@ -115,7 +115,7 @@ def _examples(cell: Cell, split: str) -> int:
     fixed, rows = cell.task.fixed_numbers(split), cell.task.rows(split)
     if fixed is not None:
         return int(fixed.shape[1])
-    return cell.recipe.evaluation_size if rows is None else rows.count // cell.task.numbers(split)
+    return cell.recipe.evaluation_size if rows is None else rows.count // cell.task.example_size(split)
 
 
 def _measure(cell: Cell) -> Need:

@@ -96,7 +96,7 @@ class NumberWords(Task):
     def input_size(self) -> int:
         return len(self._corpus().vocabulary)
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return 1
 
     def fingerprint(self) -> dict[str, str]:

@@ -40,7 +40,7 @@ class RecurrentArithmetic(Arithmetic):
             if getattr(self, key) < 1:
                 raise UsageError(f"task.{key} must be at least 1, got {getattr(self, key)}.")
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return self.features * (self.extrapolation_length if split == "extrapolation" else self.length)
 
     def program(self) -> tuple[Any, ...]:

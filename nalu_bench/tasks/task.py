@@ -104,7 +104,7 @@ class Task:
         """The column by which a run is judged, such as `extrapolation_mse`."""
         return f"{self.judge}_{self.judging}"
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         """Random numbers, or rows of fixed data, behind one example of a split."""
         return self.input_size
 
@@ -161,7 +161,7 @@ class Task:
         """Examples from random numbers.
 
         Args:
-            numbers: (`numbers` of the split, B), uniform on its `intervals`; or numbers of rows, see `rows`.
+            numbers: (`example_size` of the split, B), uniform on its `intervals`; or numbers of rows, see `rows`.
             seed_parameters: `seed_parameters` of one seed, as tensors.
             split_parameters: `split_parameters` of the split, as tensors.
 
@@ -207,7 +207,7 @@ class Task:
         return {"predictions": network(x)}
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
-        """The numbers (`numbers`, B) behind all examples of an evaluated split, where it is not drawn at random."""
+        """The numbers (`example_size`, B) behind all examples of an evaluated split, where it is not drawn at random."""
         return None
 
     def probes(self) -> Probes | None:

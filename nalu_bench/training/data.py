@@ -29,7 +29,7 @@ def sharing_key(cell: Cell) -> str:
     task, recipe = cell.task, cell.recipe
     rows = task.rows("train")
     source = task.intervals("train").tolist() if rows is None else asdict(rows)
-    return canonical([task.numbers("train"), source, recipe.batch_size, recipe.log_every])
+    return canonical([task.example_size("train"), source, recipe.batch_size, recipe.log_every])
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
@@ -41,7 +41,7 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     rows = cell.task.rows("train")
     if rows is not None:
         return _row_numbers(cell, rows, seeds, mode)
-    shape = (cell.task.numbers("train"), cell.recipe.batch_size)
+    shape = (cell.task.example_size("train"), cell.recipe.batch_size)
     return _uniform(streams.stream_keys("data", seeds), shape, draws.coefficients(cell.task.intervals("train")), mode)
 
 
@@ -63,7 +63,7 @@ def _uniform(keys: Tensor, shape: tuple[int, int], lines: Tensor, mode: Mode) ->
 
 def _row_numbers(cell: Cell, rows: Rows, seeds: list[int], mode: Mode) -> Draw:
     check_rows(cell)
-    draw = epochs.EpochDraw(rows, cell.task.numbers("train"), cell.recipe.batch_size, seeds)
+    draw = epochs.EpochDraw(rows, cell.task.example_size("train"), cell.recipe.batch_size, seeds)
     device = torch.device(mode.device)
     return lambda step: draw(step).to(device)
 
@@ -78,15 +78,15 @@ def check_rows(cell: Cell) -> None:
     task, batch = cell.task, cell.recipe.batch_size
     for split in ("train", *task.evaluated, *task.tested):
         rows = task.rows(split)
-        if rows is not None and rows.count < task.numbers(split):
+        if rows is not None and rows.count < task.example_size(split):
             raise UsageError(
-                f"the split {split} of {task.name} must hold an example of {task.numbers(split)} rows, "
+                f"the split {split} of {task.name} must hold an example of {task.example_size(split)} rows, "
                 f"got {rows.count} rows."
             )
     rows = task.rows("train")
-    if rows is not None and rows.remainder == DROP and rows.count // task.numbers("train") < batch:
+    if rows is not None and rows.remainder == DROP and rows.count // task.example_size("train") < batch:
         raise UsageError(
-            f"an epoch must hold a batch: recipe.batch_size must be at most {rows.count // task.numbers('train')} "
+            f"an epoch must hold a batch: recipe.batch_size must be at most {rows.count // task.example_size('train')} "
             f"examples of the training split of {task.name}, got {batch}."
         )
 
@@ -94,8 +94,8 @@ def check_rows(cell: Cell) -> None:
 def some_numbers(task: Task, count: int) -> Tensor:
     """Numbers (N, count) that `sample` takes in training: for looking at shapes only."""
     if task.rows("train") is None:
-        return torch.ones(task.numbers("train"), count)
-    return torch.zeros(task.numbers("train"), count, dtype=torch.int64)  # the one row that is always there
+        return torch.ones(task.example_size("train"), count)
+    return torch.zeros(task.example_size("train"), count, dtype=torch.int64)  # the one row that is always there
 
 
 @dataclass(frozen=True)
@@ -165,8 +165,8 @@ class Data:
             return torch.from_numpy(fixed)
         rows = task.rows(split)
         if rows is not None:
-            return epochs.in_order(rows, task.numbers(split), split)
-        shape = (task.numbers(split), self.cell.recipe.evaluation_size)
+            return epochs.in_order(rows, task.example_size(split), split)
+        shape = (task.example_size(split), self.cell.recipe.evaluation_size)
         lines = draws.coefficients(task.intervals(split))
         return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
 

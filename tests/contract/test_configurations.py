@@ -25,7 +25,7 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
     seed_parameters = {key: torch.from_numpy(value) for key, value in drawn.items()}
     for split in ("train", *task.evaluated, *task.tested):
         split_parameters = {key: torch.from_numpy(value) for key, value in task.split_parameters(split).items()}
-        x, t = task.sample(torch.rand(task.numbers(split), 7), seed_parameters, split_parameters)
+        x, t = task.sample(torch.rand(task.example_size(split), 7), seed_parameters, split_parameters)
         assert len(x) == 7
         if task.inputs == "text":
             assert -1 <= x.min() <= x.max() < task.input_size

@@ -70,7 +70,7 @@ def test_the_store_rebuilds_the_network(trained: Store, cell: Cell) -> None:
     for row in trained.runs(cell).to_dict("records"):
         network = rebuild.network(cell, trained.parameters(cell, row["seed"]))
         for split in ("validation", "test"):
-            images = epochs.in_order(cell.task.rows(split), cell.task.numbers(split), split)
+            images = epochs.in_order(cell.task.rows(split), cell.task.example_size(split), split)
             x, t = cell.task.sample(images, {}, data.tensors(cell.task.split_parameters(split)))
             with torch.no_grad():
                 figures = cell.task.measure(network, x, t)

@@ -25,7 +25,7 @@ def task(*overrides: str) -> RecurrentArithmetic:
 def sample(chosen: RecurrentArithmetic, seed: int, split: str = "train") -> tuple[torch.Tensor, ...]:
     drawn = chosen.seed_parameters(np.random.default_rng(seed)), chosen.split_parameters(split)
     constants = [{name: torch.from_numpy(value) for name, value in part.items()} for part in drawn]
-    x, t = chosen.sample(1 + torch.rand(chosen.numbers(split), 20), *constants)
+    x, t = chosen.sample(1 + torch.rand(chosen.example_size(split), 20), *constants)
     return x, t, constants[0]["members"]
 
 

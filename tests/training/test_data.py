@@ -68,7 +68,7 @@ class Listed(TenParameter):
     def rows(self, split: str) -> Rows:
         return Rows(self.count, remainder=self.remainder)
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return self.per_example
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
@@ -141,7 +141,7 @@ class RunningProducts(TenParameter):
     def input_size(self) -> int:
         return 1
 
-    def numbers(self, split: str) -> int:
+    def example_size(self, split: str) -> int:
         return 4
 
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
