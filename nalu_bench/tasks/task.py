@@ -207,7 +207,7 @@ class Task:
         return {"predictions": network(x)}
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
-        """The numbers (`example_size`, B) behind all examples of an evaluated split, where it is not drawn at random."""
+        """The numbers (`example_size`, B) behind all examples of an evaluated split that is not drawn at random."""
         return None
 
     def probes(self) -> Probes | None:

@@ -7,6 +7,7 @@ differentiated on their own, so every seed trains as if alone.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import methodcaller
 from typing import Any
 
 import torch
@@ -81,9 +82,9 @@ class Program:
         self.measures = Bound(self.network, cell.task.measure)
         self.recording = Bound(self.network, cell.task.record)
         self.gating = Bound(self.network, mean_gates(cell.task))
-        self.projection = Bound(self.network, Network.project_)
-        self.sparsity = Bound(self.network, Network.sparsity_error)
-        self.matrices = Bound(self.network, Network.weights)
+        self.projection = Bound(self.network, methodcaller("project_"))
+        self.sparsity = Bound(self.network, methodcaller("sparsity_error"))
+        self.matrices = Bound(self.network, methodcaller("weights"))
         self.clip = registry.clippings.load(cell.recipe.clipping)
         self.optimizer = registry.optimizers.load(cell.recipe.optimizer)
         self.rule: RestartRule = registry.restarts.load(cell.recipe.restart)()
