@@ -9,7 +9,7 @@ def plain(config: Any) -> Any:
     """Dataclasses to dictionaries.
 
     Left out are fields that stand at the value from before they existed (`metadata={"before": value}`) and those that
-    only say how something is shown (`metadata={"identity": False}`).
+    change no number, such as a label or the path of a file (`metadata={"identity": False}`).
     """
     if is_dataclass(config) and not isinstance(config, type):
         return {

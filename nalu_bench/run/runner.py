@@ -161,7 +161,11 @@ def _check_networks(todo: Sequence[Job]) -> None:
     """Build every network once, so that what only shows then is refused before hours are spent on other cells."""
     from nalu_bench.training.program import check_network
 
-    for cell in {canonical(plain(job.cell.model)): job.cell for job in todo}.values():
+    def shape(cell: Cell) -> str:
+        task = [type(cell.task).__qualname__, *map(str, cell.task.program())]
+        return canonical([plain(cell.model), task, cell.recipe.loss])
+
+    for cell in {shape(job.cell): job.cell for job in todo}.values():
         check_network(cell, cell.model.build(cell.task))
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.store.reader import Store
+from nalu_bench.tasks.task import Task
 
 COMMITTED = [name for name in experiment.names() if (paths.CHECKOUT / "results" / name / "manifest.json").exists()]
 
@@ -224,13 +226,15 @@ def frame(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below() -> None:
+def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below(
+    make_task: Callable[..., Task],
+) -> None:
     runs = frame(seed=[0, 1, 2], extrapolation_mse=[0.5, 2.0, np.nan])
     steps = [0, 10, 20]
     curves = frame(
         seed=np.repeat([0, 1, 2], 3), step=steps * 3, extrapolation_mse=[3, 0.5, 0.2, 3, 0.5, 2, 3, np.nan, 3]
     )
-    facts = solved_facts(runs, curves, threshold=1.0, judge="extrapolation_mse")
+    facts = solved_facts(runs, curves, 1.0, make_task())
     assert facts["solved"].tolist() == [True, False, False]
     assert facts["solved_at"].isna().tolist() == [False, True, True]
     assert facts["solved_at"].iloc[0] == 10

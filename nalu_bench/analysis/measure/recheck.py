@@ -102,7 +102,7 @@ def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) 
 def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshold: float) -> Finding:
     """Solved is the judging error at the selected step; solved at is the first evaluation below the threshold."""
     column = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
-    solved = bool(np.float32(run[column]) < threshold)
+    solved = bool(task.solves(np.float32(run[column]), threshold))
     if bool(run["solved"]) != solved or pd.isna(run["solved_at"]) == solved:
         why = f"{column} is {run[column]:g}, the threshold {threshold:g}"
         return _finding(run, "solved", Check.CONTRADICTED, why)
@@ -111,7 +111,7 @@ def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshol
     step = int(run["solved_at"])
     later = curve[curve["step"] > 0]
     before, at = later[later["step"] < step], later[later["step"] == step]
-    if (before[column] < threshold).any() or not (at[column] < threshold).all():
+    if task.solves(before[column], threshold).any() or not task.solves(at[column], threshold).all():
         return _finding(run, "solved_at", Check.CONTRADICTED, f"step {step:,}, and the curve says otherwise")
     return _finding(run, "solved_at", _enclosed(step, curve, int(run["log_every"])))
 

@@ -2,13 +2,15 @@
 
 import pandas as pd
 
+from nalu_bench.tasks.task import Task
 
-def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, judge: str) -> pd.DataFrame:
+
+def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, task: Task) -> pd.DataFrame:
     """`runs` with the columns `solved` and `solved_at`.
 
-    solved: the error on the judging split at the selected step is below the threshold. A run that diverges later
+    solved: the judging measure at the selected step passes the threshold, see `Task.solves`. A run that diverges later
         stays solved; one that failed or was never evaluated is not.
-    solved_at: the first evaluation after step 0 whose error is below the threshold, for solved runs only.
+    solved_at: the first evaluation after step 0 that passes it, for solved runs only.
 
     Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: step 0 is left out, as in the selection; an
     untrained model would have to solve the task for this to matter.
@@ -16,11 +18,11 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, jud
     Args:
         runs: one row a seed.
         curves: one row a seed and evaluation, sorted by both, not thinned.
-        threshold: in squared target units.
-        judge: name of the column with the error, such as `extrapolation_mse`.
+        threshold: in the unit of the judging measure.
+        task: names the measure.
     """
-    solved = runs[judge] < threshold
-    below = curves[(curves[judge] < threshold) & (curves["step"] > 0)]
-    first = below.groupby("seed")["step"].min()
+    solved = task.solves(runs[task.judges], threshold)
+    passing = curves[task.solves(curves[task.judges], threshold) & (curves["step"] > 0)]
+    first = passing.groupby("seed")["step"].min()
     solved_at = runs["seed"].map(first).where(solved).astype("Int64")
     return runs.assign(solved=solved, solved_at=solved_at)

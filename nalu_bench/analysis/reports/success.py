@@ -86,7 +86,7 @@ class Success(Kind):
             self.criteria(want.cell, pd.DataFrame())
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task.judges)
+        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         limit = threshold(cell, self.report["criterion"])
