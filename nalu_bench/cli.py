@@ -1,4 +1,4 @@
-"""The command line: nalu-bench run | report | status | list."""
+"""The command line: nalu-bench run | report | status | verify | list."""
 
 import argparse
 import functools
@@ -77,6 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
     _add_overrides(status)
     status.set_defaults(command=_status)
+
+    check = verbs.add_parser("verify", help="check committed results: files against hashes, facts against curves")
+    check.add_argument("experiments", nargs="*", help="such as madsen2020/table1; all by default")
+    check.set_defaults(command=_verify)
 
     names = verbs.add_parser("list", help="show the names that configurations can use")
     names.add_argument("kind", nargs="?", help="task, model, recipe, budget, device, experiment or unit")
@@ -196,6 +200,23 @@ def _status(options: argparse.Namespace) -> int:
             state += f", block {block} at step {step:,} of {want.cell.recipe.steps:,}"
         print(f"{want.cell.digest}  {want.label():60} {state}")
     return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from nalu_bench.analysis.verify import folders, verify
+
+    chosen = dict(folders(paths.results_dir(), options.experiments))
+    for name in options.experiments:
+        if name not in chosen:
+            raise unknown("experiment with results", name, dict(folders(paths.results_dir(), [])))
+    faults = 0
+    for name, folder in chosen.items():
+        found = verify(folder)
+        print(f"{name:24} {found.describe()}")
+        for fault in found.faults:
+            print(f"  {fault}", file=sys.stderr)
+        faults += len(found.faults)
+    return 1 if faults else 0
 
 
 def _list(options: argparse.Namespace) -> int:
