@@ -45,7 +45,8 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         if probes is not None and PREDICTED in result.arrays:
             prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
-        manifest |= {"width": result.block.width, "files": hashes(part)}
+        notes = cell.task.data_notes()
+        manifest |= {"width": result.block.width, "files": hashes(part), **({"data": notes} if notes else {})}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
     write_folder_once(schema.parts_dir(folder) / result.block.name, fill)

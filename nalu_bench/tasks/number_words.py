@@ -101,8 +101,11 @@ class NumberWords(Task):
 
     def fingerprint(self) -> dict[str, str]:
         """The version of num2words, which writes the texts; left out at the one of the first runs."""
-        version = metadata.version("num2words")
-        return {} if version == FIRST_VERSION else {"num2words": version}
+        notes = self.data_notes()
+        return {} if notes["num2words"] == FIRST_VERSION else notes
+
+    def data_notes(self) -> dict[str, str]:
+        return {"num2words": metadata.version("num2words")}
 
     def program(self) -> tuple[Any, ...]:
         return (self.input_size, self._corpus().tokens.shape, self.training)

@@ -124,6 +124,13 @@ class Task:
         """
         return {}
 
+    def data_notes(self) -> dict[str, str]:
+        """Facts on the data that were read, for the manifest and not for the identity; none by default.
+
+        Such as which of several checksums that count as one dataset a file had, or the version of a library.
+        """
+        return {}
+
     def program(self) -> tuple[Any, ...]:
         """The values of the task itself that its computations read: with equal ones, tasks of a class share a program.
 

@@ -139,3 +139,10 @@ def test_a_text_model_takes_no_vectors(tmp_path: Path, capsys: pytest.CaptureFix
     shown = capsys.readouterr()
     assert "a text model takes text inputs, ten_parameter gives vectors" in shown.out
     assert "choose a model that takes the task's inputs" in shown.err
+
+
+def test_another_num2words_is_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = compose.plan_cells(["task=number_words", "model=text_lstm"], multirun=False).cells[0].cell
+    assert "data" not in cell.identity()
+    monkeypatch.setattr("nalu_bench.tasks.number_words.metadata.version", lambda name: "99.0")
+    assert cell.identity()["data"] == {"num2words": "99.0"}

@@ -1,0 +1,44 @@
+"""The width of a block is the model's, or the device's, and is written down."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nalu_bench.cli import main
+from nalu_bench.plan import compose
+from nalu_bench.plan.cell import Cell
+
+CELL = ["task=ten_parameter", "model=nmu", "budget=smoke", "seeds=3"]
+
+
+def cell(*overrides: str) -> Cell:
+    return compose.plan_cells([*CELL, *overrides], multirun=False).cells[0].cell
+
+
+def manifests(home: Path, chosen: Cell) -> dict[str, int]:
+    parts = (home / "runs" / chosen.folder / "parts").iterdir()
+    return {part.name: json.loads((part / "manifest.json").read_text())["width"] for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [("seeds=3", {"0-2": 25}), ("model.width=2", {"0-1": 2, "2": 2}), ("device.width=2", {"0-1": 2, "2": 2})],
+)
+def test_blocks_have_the_width_that_is_asked_for(
+    override: str, parts: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", *CELL, override, "device.workers=1"]) == 0
+    assert manifests(tmp_path, cell(override)) == parts
+
+
+def test_a_models_width_is_part_of_the_identity_and_a_devices_is_not() -> None:
+    assert cell("model.width=25").digest == cell("device.width=2").digest == cell().digest
+    assert cell("model.width=2").digest != cell().digest
+
+
+@pytest.mark.parametrize("key", ["model.width", "device.width"])
+def test_a_block_holds_a_seed(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *CELL, f"{key}=0"]) == 2
+    assert f"{key} must be at least 1, got 0" in capsys.readouterr().err
