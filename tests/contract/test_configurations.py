@@ -47,7 +47,8 @@ def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     model = configured("model", name)
     task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
-    assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1"]) == 0
+    small = ["budget=smoke", "recipe.evaluation_size=100", "device.workers=1"]
+    assert main(["run", f"task={task}", f"model={name}", *small]) == 0
     assert len(list(tmp_path.glob(f"runs/{task}/*/*/parts/0-1/runs.parquet"))) == 1
 
 
