@@ -1,4 +1,4 @@
-"""Configurations as canonical JSON, of which a cell's address is the hash."""
+"""Configurations as canonical JSON; its hash is a cell's address."""
 
 import json
 from dataclasses import fields, is_dataclass
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def plain(config: Any) -> Any:
-    """Dataclasses to dictionaries.
+    """Convert dataclasses to dictionaries.
 
-    Left out are fields that stand at the value from before they existed (`metadata={"before": value}`) and those that
-    only say how something is shown (`metadata={"identity": False}`).
+    Two kinds of fields are left out: those at the value that holds for runs from before the field existed
+    (`metadata={"before": value}`), and those that only say how something is shown (`metadata={"identity": False}`).
     """
     if is_dataclass(config) and not isinstance(config, type):
         return {
