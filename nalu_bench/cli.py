@@ -39,17 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+    except BrokenPipeError:  # a reader of our output, such as head, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses Ctrl-C twice gets the same quiet end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not end in a traceback
         print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
         return 130
 
 
 def _flags_first(arguments: Sequence[str]) -> list[str]:
-    """The verb, then -m wherever it stood: argparse would not take overrides on both sides of it."""
+    """Put the verb first, then -m, then the overrides: argparse does not take overrides on both sides of -m."""
     return sorted(arguments, key=lambda text: 1 if text in ("-m", "--multirun") else 2 if "=" in text else 0)
 
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"nalu-bench {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
-    run = verbs.add_parser("run", help="train what is missing of a cell, a sweep or an experiment")
+    run = verbs.add_parser("run", help="train the missing runs of a cell, a sweep or an experiment")
     run.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
     _add_overrides(run)
     run.set_defaults(command=_run)
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_overrides(report)
     report.set_defaults(command=_report)
 
-    status = verbs.add_parser("status", help="show how many runs of a cell, a sweep or an experiment there are")
+    status = verbs.add_parser("status", help="show how many runs of a cell, a sweep or an experiment are finished")
     status.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
     _add_overrides(status)
     status.set_defaults(command=_status)
@@ -108,7 +108,7 @@ def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
 
 
 def _check(experiment: "Experiment", plan: "Plan") -> None:
-    """Refuse, before anything is trained, what no report can be made of."""
+    """Refuse an experiment that cannot be reported, before anything is trained."""
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 

@@ -1,4 +1,4 @@
-"""What a user is told: one kind of error, and the two ways to come by it that many modules share."""
+"""The error that users see, two helpers that raise it, and plain warnings."""
 
 import contextlib
 import difflib
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class UsageError(Exception):
-    """The request cannot be right: a wrong name, key or value. Shown without a traceback, exit code 2."""
+    """A request with a wrong name, key or value. The command line shows it without a traceback and exits with 2."""
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
-    """An error for a name that does not exist: the nearest right one and the whole list.
+    """The error for an unknown name. It suggests the nearest known name and lists them all.
 
     >>> print(unknown("unit", "nmuu", ["nac", "nau", "nmu"]))
     unknown unit 'nmuu'; did you mean 'nmu'? Known: nac, nau, nmu.
@@ -24,13 +24,13 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
 
 
 def plain_warnings() -> None:
-    """Show warnings of this process as one line for people, without the place in the code."""
+    """Show each warning of this process as one line, without its place in the code."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
 
 
 @contextlib.contextmanager
 def damage_named(path: Path, remedy: str) -> Iterator[None]:
-    """Turn files below `path` that cannot be read into an error that names it and says what to do."""
+    """Turn a failure to read files below `path` into a UsageError that names `path` and the remedy."""
     try:
         yield
     except (OSError, ValueError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""Writing so that no half-written file or folder ever bears a final name."""
+"""Atomic writing: a file or folder gets its final name only once it is complete."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then rename it: no half-written file bears a final name."""
+    """Let `write` fill a temporary file beside `path`, then rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -19,7 +19,11 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
-    """The same for a folder that may be written only once: False if another process has been faster."""
+    """Let `fill` fill a temporary folder beside `path`, then rename it to `path`.
+
+    Returns:
+        False if the folder is there already: it is never written twice, and the first of two processes wins.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -31,7 +35,7 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         os.replace(temporary, path)
         return True
     except OSError:
-        if path.exists():  # another process renamed its own between the look and the rename
+        if path.exists():  # another process renamed its folder after the check above
             return False
         raise
     finally:
@@ -39,6 +43,6 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Name -> SHA-256 of every file directly in a folder, in order of their names."""
+    """SHA-256 of every file directly in a folder, by name and sorted by it."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

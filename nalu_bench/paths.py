@@ -1,4 +1,4 @@
-"""Where things lie: in a checkout beside the package, in an installation inside it."""
+"""The project's folders. Shipped files lie beside the package in a checkout, and inside it in an installation."""
 
 import os
 from pathlib import Path
@@ -23,18 +23,18 @@ def experiments_dir() -> Path:
 
 
 def work_dir() -> Path:
-    """Where `runs/` and `results/` lie: the checkout, else the current folder. NALU_BENCH_HOME overrides both."""
+    """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder."""
     home = os.environ.get("NALU_BENCH_HOME")
     return Path(home) if home else (CHECKOUT if in_checkout() else Path.cwd())
 
 
 def runs_dir() -> Path:
-    """The run store."""
+    """The folder of the run store."""
     return work_dir() / "runs"
 
 
 def results_dir() -> Path:
-    """The committed results; `local/` below it holds what is not committed."""
+    """The folder of results; those in its subfolder `local/` are not committed."""
     return work_dir() / "results"
 
 

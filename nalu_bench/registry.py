@@ -1,13 +1,13 @@
-"""Names of units, models, tasks, losses, measures and kinds of report, without importing what they name.
+"""Names of units, models, tasks, losses, measures and kinds of report; reading a name does not import its class.
 
-A class or a function enters by a decorator with literal arguments::
+A class or a function is registered by a decorator with literal arguments::
 
     @register("nmu", version=1)
     class NMU(Unit): ...
 
-and is found because its file lies in the folder of its kind, or one folder deeper: nothing else is edited. The
-decorators are read from the source text, so that listing names and versions does not cost the import of torch. Other
-packages add to a kind through an entry point of its group, such as `nalu_bench.units`.
+The registry finds it if its file lies in the folder of its kind, or one folder deeper. No other file needs an edit.
+The decorators are read from the source text, so that listing names and versions does not import torch. Other packages
+add to a kind through an entry point of its group, such as `nalu_bench.units`.
 """
 
 import ast
@@ -23,17 +23,17 @@ from nalu_bench.errors import UsageError, unknown
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
-FORM = '@register("name", version=1), with a text and a positive integer as they stand'
+FORM = '@register("name", version=1), with a literal string and a literal positive integer'
 
 
 def register(name: str, *, version: int, **facts: Any) -> Callable[[Registered], Registered]:
     """Name a class or a function for configurations.
 
     Args:
-        name: what YAML files call it.
-        version: a positive integer, raised whenever a change alters the numbers of a run: stored runs of another
-            version are then no longer the same cell.
-        facts: literals that a plan needs to know without importing it, such as a recurrent cell's `states`.
+        name: its name in YAML files.
+        version: a positive integer. Raise it whenever a change alters the numbers of a run: stored runs of another
+            version belong to another cell.
+        facts: literals that a plan reads without importing the class, such as a recurrent cell's `states`.
     """
 
     def mark(registered: Registered) -> Registered:
@@ -47,13 +47,13 @@ def register(name: str, *, version: int, **facts: Any) -> Callable[[Registered],
 
 @dataclass(frozen=True)
 class Entry:
-    """Where something registered lives.
+    """A registered name, and the place of its class or function.
 
     Attributes:
-        kind: what it is, for messages.
-        name: what configurations call it.
-        module, attribute: where Python finds it.
-        version, facts: what its decorator says; None for an entry point, which must be loaded to know.
+        kind: such as `unit`, for messages.
+        name: its name in configurations.
+        module, attribute: its place in Python.
+        version, facts: arguments of its decorator; None for an entry point, whose module must be imported to know them.
     """
 
     kind: str
@@ -65,15 +65,15 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """Module and attribute as text, for messages."""
         return f"{self.module}:{self.attribute}"
 
     def load(self) -> Any:
         """Import the module and return the class or function.
 
         Raises:
-            UsageError if the module cannot be imported, or if what is there is not registered under this name itself:
-            a subclass without a decorator of its own would bear its parent's version.
+            UsageError if the module cannot be imported, or if the class itself is not registered under this name. A
+            subclass without a decorator would inherit its parent's version.
         """
         try:
             found = getattr(importlib.import_module(self.module), self.attribute)
@@ -88,11 +88,11 @@ class Entry:
 
 
 class Registry:
-    """All there is of one kind: what a folder of this package holds, and what installed entry points name.
+    """All registered names of one kind: those in a folder of this package, and those of installed entry points.
 
     Args:
-        kind: one of them, for messages.
-        package: the folder, or the one file, as a dotted name; also the group of entry points.
+        kind: such as `unit`, for messages.
+        package: dotted name of the folder or of the single file; also the name of the group of entry points.
         aliases: earlier names of that group, which are read too.
     """
 
@@ -103,12 +103,12 @@ class Registry:
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
-        """Name -> entry, those of this package first."""
+        """Entries by name, those of this package first."""
         return {name: found[0] for name, found in self._found.items()}
 
     @functools.cached_property
     def _found(self) -> dict[str, list[Entry]]:
-        """Name -> every entry that claims it; more than one are refused when the name is asked for."""
+        """Name -> every entry that claims it; `entry` refuses a name with several."""
         found: dict[str, list[Entry]] = {}
         for entry in (*self._shipped(), *self._installed()):
             same = found.setdefault(entry.name, [])
@@ -146,13 +146,13 @@ class Registry:
             yield Entry(self.kind, name, module, node.name, version, given)
 
     def entry(self, name: str) -> Entry:
-        """The entry of `name`; raises UsageError with the nearest name if there is none, and for one taken twice."""
+        """The entry of `name`; raises UsageError for an unknown name, and for a name that is taken twice."""
         if name not in self.entries:
             raise unknown(self.kind, name, self.entries)
         claims = self._found.get(name, [])
         if len(claims) > 1:
             places = " and ".join(entry.place for entry in claims)
-            raise UsageError(f"a {self.kind} must have a name of its own, {name} is taken by {places}; rename one.")
+            raise UsageError(f"a {self.kind} must have a name of its own: {name} is taken by {places}; rename one.")
         return self.entries[name]
 
     def load(self, name: str) -> Any:
@@ -160,12 +160,12 @@ class Registry:
         return self.entry(name).load()
 
     def version(self, name: str) -> int:
-        """Its version, read without importing it where it is this package's."""
+        """The version of `name`; a class of this package is not imported for it."""
         declared = self.entry(name).version
         return int(self.load(name).version if declared is None else declared)
 
     def fact(self, name: str, fact: str, default: Any) -> Any:
-        """A fact that its decorator states, or `default`."""
+        """A fact that the decorator of `name` states, or `default`."""
         stated = self.entry(name).facts
         return (self.load(name).stated if stated is None else stated).get(fact, default)
 

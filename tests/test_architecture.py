@@ -1,4 +1,4 @@
-"""The arrows between packages, and what must not be loaded by commands that only look."""
+"""The arrows between packages, and the modules that commands which only look must not load."""
 
 import ast
 import re
@@ -40,7 +40,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def room(module: str) -> str:
-    """`analysis/stats` of `nalu_bench.analysis.stats.compare`: the longest room of the graph that it lies in."""
+    """The innermost room of the graph that holds a module: `analysis/stats` for `nalu_bench.analysis.stats.compare`."""
     parts = module.split(".")[1:]
     places = ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
     return next((place for place in places if place in ARROWS), parts[0])

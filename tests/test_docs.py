@@ -1,4 +1,4 @@
-"""The documents are true: what they show works."""
+"""The documents are true: their commands and recipes work."""
 
 import os
 import re

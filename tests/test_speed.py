@@ -1,4 +1,4 @@
-"""The engine against a plain loop over one network: a ratio in one run, never a time, and with generous slack."""
+"""The speed of the engine, as a ratio to a plain loop over one network, with generous slack; never a time."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What shall be computed, and how it is addressed. Nothing here imports torch; `compose` and `launch` know Hydra."""
+"""The plan of a command: its cells and their addresses. Nothing here imports torch; two modules import Hydra."""

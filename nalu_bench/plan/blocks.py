@@ -1,7 +1,7 @@
-"""How seeds are grouped for training.
+"""Groups of seeds that are trained together.
 
-Seed s always sits in lane s mod width of block s // width, and a block always trains all its lanes. A run's bits thus
-cannot depend on which other seeds were asked for; only the seeds asked for are kept.
+Seed s always sits in lane s mod width of block s // width, and a block always trains all its lanes. So a run's
+bits cannot depend on which other seeds were asked for. Only the seeds asked for are kept.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from nalu_bench.models.model import WIDTH
 
 @dataclass(frozen=True)
 class Block:
-    """The seeds of one block that were asked for.
+    """One block, and its seeds that were asked for.
 
     Attributes:
-        number: which block of its width, from 0.
+        number: index among the blocks of its width, from 0.
         wanted: the seeds asked for.
-        width: lanes.
+        width: number of lanes.
     """
 
     number: int
@@ -26,7 +26,7 @@ class Block:
 
     @property
     def seeds(self) -> list[int]:
-        """All lanes."""
+        """The seeds of all lanes."""
         return list(range(self.number * self.width, (self.number + 1) * self.width))
 
     @property
@@ -36,12 +36,12 @@ class Block:
 
     @property
     def name(self) -> str:
-        """`0-9`, or `0-3+7` where seeds are missing in between."""
+        """The seeds asked for as text: `0-9`, or `0-3+7` if some in between are missing."""
         return ranges_text(self.wanted)
 
     @property
     def span(self) -> str:
-        """All lanes as text: `0-24`."""
+        """The seeds of all lanes as text: `0-24`."""
         return ranges_text(self.seeds)
 
 
@@ -54,7 +54,7 @@ def blocks(seeds: Iterable[int], width: int = WIDTH) -> list[Block]:
 
 
 def ranges_text(seeds: Iterable[int]) -> str:
-    """Runs of consecutive seeds.
+    """Seeds as text, consecutive ones as a range.
 
     >>> ranges_text([0, 1, 2, 5, 7, 8])
     '0-2+5+7-8'

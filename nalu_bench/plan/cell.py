@@ -31,7 +31,7 @@ class Cell:
         """Raise UsageError if the values of the cell cannot go together."""
         for part in (self.task, self.model, self.recipe):
             if not re.fullmatch(r"\w[\w.-]*", part.name):
-                raise UsageError(f"a name must be of letters, digits, '_', '.' and '-', got '{part.name}'.")
+                raise UsageError(f"a name must consist of letters, digits, '_', '.' and '-', got '{part.name}'.")
         self.task.validate()
         self.model.validate()
         self.recipe.validate()
@@ -43,8 +43,8 @@ class Cell:
     def identity(self) -> dict[str, Any]:
         """All that can change the numbers of a run: the resolved values and the versions of the code behind them.
 
-        A field added to a schema later carries `metadata={"before": value}`: it is left out at the value that stood
-        for its absence, so that older runs keep their address.
+        A field added to a schema later carries `metadata={"before": value}`. It is left out at that value, so that
+        older runs keep their address.
         """
         data = self.task.fingerprint()
         return {
@@ -58,8 +58,8 @@ class Cell:
     def versions(self) -> dict[str, int]:
         """The version of every registered class involved, and of the trainer.
 
-        The functions and rules of the recipe, and the task's measures, are younger than the first runs: they are left
-        out at version 1.
+        The versions of a recipe's functions and rules and of a task's measures were added later. They are left out at
+        1, so that older runs keep their address.
         """
         used = {f"unit.{name}": registry.units.version(name) for name in self.model.units()}
         younger = [*self.recipe.chosen(), *((registry.measures, measure.function) for measure in self.task.measures)]
@@ -78,11 +78,11 @@ class Cell:
 
     @property
     def folder(self) -> Path:
-        """Where its runs lie below the run store."""
+        """The folder of its runs, relative to the run store."""
         return Path(self.task.name, self.model.name, self.digest)
 
     def value(self, key: str) -> Any:
-        """What stands at a dotted key such as `model.hidden_size`; raises UsageError if there is no such key."""
+        """The value at a dotted key such as `model.hidden_size`; raises UsageError if there is no such key."""
         found: Any = self
         for part in key.split("."):
             known = found if isinstance(found, dict) else _entries(found)
@@ -103,9 +103,9 @@ class Wanted:
     """A cell and the seeds that were asked for.
 
     Attributes:
-        role: "cell", or what else an experiment needs its runs for ("baseline").
-        settings: values that tell the cell apart in its experiment, beyond its task's, such as {"hidden": 4}.
-        criterion: by which a run counts as solved, see `criteria.threshold`.
+        role: "cell", or another use that an experiment makes of its runs, such as "baseline".
+        settings: values that distinguish the cell in its experiment, beside those of its task, such as {"hidden": 4}.
+        criterion: name of the criterion by which a run counts as solved, see `criteria.threshold`.
     """
 
     cell: Cell
@@ -115,7 +115,7 @@ class Wanted:
     criterion: str = "task"
 
     def setting(self) -> dict[str, Any]:
-        """All that tells the cell apart: `Task.setting` and the experiment's settings."""
+        """All values that distinguish the cell: `Task.setting` and the experiment's settings."""
         return {**self.cell.task.setting(), **self.settings}
 
     def label(self) -> str:

@@ -1,7 +1,7 @@
-"""Configurations: every schema, their composition and their checks. This module and `launch` alone know Hydra.
+"""Configurations: their schemas, their composition and their checks. Only this module and `launch` know Hydra.
 
-Groups (task, model, recipe, budget, device) are composed by Hydra from `conf/`. Values (`task.operation=mul`) are then
-set by OmegaConf, typed by the schemas, after a check of our own that the key exists: Hydra's accepts `+typo=1`.
+Hydra composes the groups (task, model, recipe, budget, device) from `conf/`. OmegaConf then sets the values
+(`task.operation=mul`), typed by the schemas. We check first that every key exists, because Hydra accepts `+typo=1`.
 """
 
 import functools
@@ -54,8 +54,13 @@ class Budget:
 
 @dataclass
 class Device:
-    """A machine setting: torch's device and how many blocks are trained side by side (null: one a core,
-    or one where a Hydra launcher runs cells side by side), and seeds of a block (null: the model's)."""
+    """A machine setting.
+
+    Attributes:
+        name: torch's device.
+        workers: blocks trained side by side; None for one a core, or for a single one under a Hydra launcher.
+        width: seeds of a block; None for the model's width.
+    """
 
     name: str
     workers: int | None
@@ -64,7 +69,7 @@ class Device:
 
 @dataclass
 class Config:
-    """Everything one command can set."""
+    """All values that a command can set."""
 
     task: Any
     model: Any
@@ -79,14 +84,15 @@ class Config:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a command asks for.
+    """The cells that a command asks for, and how to compute them.
 
     Attributes:
         cells: the cells, in the order of the experiment or of the sweep.
         machine: how to compute.
         budget: the budget's name.
-        custom: whether anything beyond the budget was set by hand: such runs are never published.
-        changes: the values of an experiment that were, beyond its seeds: such runs are held against no printed number.
+        custom: whether values other than the budget were set by hand; results of such runs are never published.
+        changes: overrides of an experiment's own values, other than seeds; such runs are compared with no printed
+            number.
         committed: whether committed results count as done.
         hydra: overrides meant for Hydra, such as the launcher.
     """
@@ -127,7 +133,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     budget = experiment.budget(dict(given).get("budget"))
     changed = [(key, value) for key, value in given if key != "budget"]
     scale = [(f"budget.{key}", value) for key, value in experiment.budgets[budget].items()]
-    if budget in group_names("budget"):  # else a name of the experiment's own, with the default's other values
+    if budget in group_names("budget"):  # else a name of the experiment's own: other values are the default's
         scale.insert(0, ("budget", budget))
     pairs = [
         (group, _configure(_in_order(scale, _pairs(choice), changed, group)))
@@ -147,7 +153,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
-    """The cell with the values that the experiment's `settings` name, and with its criterion."""
+    """Add the values of the keys in the experiment's `settings`, and its criterion."""
     settings = {word: want.cell.value(key) for word, key in experiment.settings.items()}
     return replace(want, settings=settings, criterion=experiment.criterion)
 
@@ -162,7 +168,7 @@ def _values(override: Override) -> set[str]:
 
 
 def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: CellGroup) -> list[Pair]:
-    """The later of two overrides of one key holds; the group's share is one of the steps that then hold."""
+    """Order overrides so that the later of two for one key holds, and multiply the steps by the group's share."""
     seeds = [] if group.seeds is None else [("seeds", group.seeds)]
     pairs = [*scale, *given, *seeds, *own] if group.fixed else [*scale, *seeds, *own, *given]
     steps = dict(pairs)["budget.steps"] * group.share
@@ -243,7 +249,7 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
 
 
 def _unknown_key(key: str, keys: Sequence[str]) -> UsageError:
-    """An error that names a key of the same last part, else the nearest of its level, and lists that level."""
+    """The error for an unknown key. It suggests a key with the same last part, or else one of the same level."""
     same = [known for known in keys if known.rpartition(".")[2] == key.rpartition(".")[2]]
     if same:
         return UsageError(f"unknown key '{key}'; did you mean '{same[0]}'?")
@@ -286,7 +292,7 @@ def _register_schemas() -> None:
 
 
 def _conf_dirs() -> list[Path]:
-    """Shipped files first: a user's folder adds names, it cannot shadow them."""
+    """The shipped folder, then the user's: it adds names and cannot shadow any."""
     user = paths.user_conf_dir()
     return [paths.conf_dir(), *([user] if user else [])]
 
@@ -327,7 +333,7 @@ def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides
 
 
 def _merged(cells: Iterable[Wanted]) -> list[Wanted]:
-    """One entry a cell, with the seeds of all: a sweep over seeds asks for the same cell more than once."""
+    """Merge the entries of one cell and unite their seeds: a sweep over seeds asks for the same cell more than once."""
     merged: dict[tuple[str, str], Wanted] = {}
     for want in cells:
         key = (want.cell.digest, want.role)

@@ -1,21 +1,21 @@
-"""When a run counts as solved: the one threshold that the progress bar, the terminal and the tables ask for."""
+"""The threshold that a solved run passes: the same for the progress bar, the terminal and the tables."""
 
 from nalu_bench.plan.cell import Cell
 
 SAMPLES = 1_000_000
-"""Examples of a simulated threshold."""
+"""Examples from which a threshold is simulated."""
 
 REFERENCE = "reference"
-"""The criterion that comes from runs of the same experiment, those of this role: unknown while they are trained."""
+"""A criterion computed from the experiment's runs of this role; its threshold is unknown while they train."""
 
 
 def threshold(cell: Cell, criterion: str = "task") -> float | None:
-    """The error on the judging split under which a run of the cell counts as solved.
+    """The value of the judging measure that a solved run of the cell passes, see `Task.solves`.
 
-    Ten digits: more would depend on how a processor orders its sums.
+    It is rounded to ten digits: further ones depend on how a processor orders its sums.
 
     Returns:
-        None where the task has no criterion, and where the criterion comes from other runs.
+        None if the task has no criterion, or if the criterion comes from other runs.
 
     Raises:
         UsageError for a criterion that the task does not know.

@@ -1,8 +1,8 @@
-"""An experiment: the cells of one published table or figure, and how they are reported.
+"""An experiment: the cells of one published table or figure, and their report.
 
 `experiments/<paper>/<artifact>.yaml` holds the keys of `File`. An experiment without cells (`cells: []`) trains
 nothing: its report is computed from what the `report` block says. Printed numbers stand beside the experiment, in
-`<artifact>.published.csv`; without that file it gets no verdicts.
+`<artifact>.published.csv`; an experiment without that file gets no verdicts.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.schemas import filled
 
 DEFAULT_BUDGET = "short"
-"""The budget where none is given."""
+"""The budget if none is given."""
 
 
 @dataclass
@@ -41,10 +41,10 @@ class CellGroup:
     Attributes:
         overrides: as on the command line, common to all cells.
         grid: key -> values; one cell for every combination.
-        role: "cell", or what else the report needs it for ("baseline").
-        seeds: how many, where it is not the budget's number.
-        share: steps as a multiple of the budget's, where some cells are published with other lengths.
-        fixed: whether what the group says also holds against the command line, as a baseline must.
+        role: "cell", or another use that the report makes of it, such as "baseline".
+        seeds: number of seeds; None for the budget's.
+        share: factor on the budget's steps, for cells that were published with another length.
+        fixed: whether the group's values win over the command line, as those of a baseline must.
     """
 
     overrides: list[str]
@@ -72,11 +72,11 @@ class File:
     """The keys of an experiment's file.
 
     Attributes:
-        title, source: what is reproduced, for headings.
+        title, source: of the table or figure that is reproduced, for headings.
         budgets: name -> scale; `paper` is the published protocol where it is known.
         cells: groups of cells.
         report: a registered kind of report and its settings.
-        settings: word -> dotted key of a cell's values: what tells cells apart beyond their tasks.
+        settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -93,7 +93,7 @@ class File:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment, as its file says."""
+    """One experiment, with the contents of its file."""
 
     name: str
     folder: Path
@@ -111,17 +111,17 @@ class Experiment:
 
     @property
     def published(self) -> Path:
-        """The printed numbers, beside the experiment; need not exist."""
+        """The file of the printed numbers, beside the experiment; it need not exist."""
         return self.folder / f"{self.artifact}.published.csv"
 
     @property
     def recomputed(self) -> Path:
-        """What replaces printed numbers that are miscomputed, beside the experiment; need not exist."""
+        """The file with replacements of miscomputed printed numbers, beside the experiment; it need not exist."""
         return self.folder / f"{self.artifact}.recomputed.csv"
 
     @property
     def criterion(self) -> str:
-        """By which of its task's thresholds a run counts as solved."""
+        """The name of the task's threshold by which a run counts as solved."""
         return str(self.report.get("criterion", "task"))
 
     @property
@@ -154,7 +154,7 @@ def load(name: str) -> Experiment:
     """The experiment called `name`.
 
     Raises:
-        UsageError for an unknown name, and for a file that cannot be read or does not hold what it must.
+        UsageError for an unknown name, for a file that cannot be read, and for wrong or missing keys.
     """
     files = _files()
     if name not in files:
@@ -166,7 +166,7 @@ def load(name: str) -> Experiment:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     read = filled(File, content, where)
     if not read.budgets:
-        raise UsageError(f"{where} must set one budget at least.")
+        raise UsageError(f"{where} must set at least one budget.")
     if not isinstance(read.report.get("kind"), str):
         raise UsageError(f"{where}: report must be a mapping with a kind and its settings, got {read.report}.")
     for word, key in read.settings.items():

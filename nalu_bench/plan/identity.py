@@ -1,4 +1,4 @@
-"""Configurations as canonical JSON, of which a cell's address is the hash."""
+"""Configurations as canonical JSON; its hash is a cell's address."""
 
 import json
 from dataclasses import fields, is_dataclass
@@ -6,10 +6,11 @@ from typing import Any
 
 
 def plain(config: Any) -> Any:
-    """Dataclasses to dictionaries.
+    """Convert dataclasses to dictionaries.
 
-    Left out are fields that stand at the value from before they existed (`metadata={"before": value}`) and those that
-    change no number, such as a label or the path of a file (`metadata={"identity": False}`).
+    Two kinds of fields are left out: those at the value that holds for runs from before the field existed
+    (`metadata={"before": value}`), and those that change no number, such as a label or the path of a file
+    (`metadata={"identity": False}`).
     """
     if is_dataclass(config) and not isinstance(config, type):
         return {

@@ -17,10 +17,10 @@ def sweep(job: Callable[[int], None], indices: Sequence[int], hydra_overrides: S
     """Run job(index) for every index through the Hydra launcher that the overrides choose.
 
     Args:
-        job: a picklable function; it must store its own outcome, nothing is returned.
+        job: a picklable function; it must store its own outcome, because nothing is returned.
         indices: one Hydra job each.
         hydra_overrides: such as `hydra/launcher=joblib`.
-        folder: where Hydra keeps its own files.
+        folder: for Hydra's own files.
     """
     application = hydra.main(version_base=VERSION_BASE, config_path=str(paths.conf_dir() / "launch"), config_name="job")
     sys.argv = [
@@ -29,7 +29,7 @@ def sweep(job: Callable[[int], None], indices: Sequence[int], hydra_overrides: S
     ]  # fmt: skip
     try:
         application(functools.partial(_run_job, job))()
-    except SystemExit as end:  # Hydra prints what is wrong with its overrides and leaves
+    except SystemExit as end:  # Hydra prints the mistake in its overrides and exits
         if end.code:
             raise UsageError(f"Hydra cannot launch the cells with {' '.join(hydra_overrides)}, see above.") from None
 

@@ -1,7 +1,7 @@
-"""How models and operations are called and drawn, as their own files and classes say: without torch and Hydra.
+"""Labels and drawing styles of models and operations, from their own files and classes, without torch and Hydra.
 
 A model's `label` and `look` are keys of its `conf/model/<name>.yaml`. The labels of operations are a class variable of
-the task, `labels`: operation -> label. Whatever says nothing is called by its name.
+the task, `labels`: operation -> label. A model or an operation without a label is shown by its name.
 """
 
 import functools
@@ -25,7 +25,7 @@ class Look:
 
 
 def of_model(name: str) -> Look:
-    """The look of a model; that of one without a file follows from its name."""
+    """The look of a model. If its file gives no number, the number is computed from its name."""
     values = _values("model", name)
     number = values.get("look", -1)
     return Look(
@@ -34,14 +34,14 @@ def of_model(name: str) -> Look:
 
 
 def of_operation(task: str, operation: str) -> str:
-    """`a + b` of `add`, in the words of the task that it belongs to."""
+    """The task's label of an operation, such as `a + b` for `add`."""
     kind = _values("task", task).get("kind")
     labels: Mapping[str, str] = getattr(registry.tasks.load(str(kind)), "labels", {}) if kind else {}
     return labels.get(operation, operation)
 
 
 def _values(group: str, name: str) -> dict[str, Any]:
-    """The keys of a YAML file, shipped or the user's; none where there is no such file."""
+    """The keys and values of a YAML file, shipped or the user's; empty if there is no such file."""
     user = paths.user_conf_dir()
     folders = [paths.conf_dir(), *([user] if user else [])]
     path = next((path for folder in folders if (path := folder / group / f"{name}.yaml").is_file()), None)

@@ -1,15 +1,15 @@
-"""How to compute: what changes the speed, and never the meaning, of a run."""
+"""Machine settings: they change the speed of a run, never its meaning."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How to compute; never part of a cell's identity.
+    """The machine settings of a command; never part of a cell's identity.
 
     Attributes:
         device: cpu or cuda.
-        compile: whether to train through compiled graphs; None for "where there is a C++ compiler".
+        compile: whether to train through compiled graphs; None to do so if there is a C++ compiler.
         workers: processes that train blocks side by side; 1 trains in this process.
         width: seeds of a block on this device; None for the width that the model names. Bits are promised for one
             device, mode and width.

@@ -1,4 +1,4 @@
-"""How a model is trained: the fields are the keys of `conf/recipe/*.yaml`. Does not import torch."""
+"""Training protocols. The fields are the keys of `conf/recipe/*.yaml`. This module does not import torch."""
 
 import math
 from dataclasses import dataclass, field
@@ -20,23 +20,23 @@ class Recipe:
         learning_rate: step size.
         beta1: decay of the mean of gradients; adam only.
         beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop); not used by sgd.
-        epsilon: added to the root of that mean; not used by sgd.
+        epsilon: added to the root of the mean of squared gradients; not used by sgd.
         batch_size: fresh examples a step.
         evaluation_size: examples of every evaluated split, drawn once and shared by all seeds.
         steps: optimiser steps; 0 evaluates the untrained model.
         log_every: steps between two evaluations.
-        ramp_scale: factor on the start and end of every penalty's ramp: below 1 where steps are fewer than the
-            published protocol's, or nothing is ever penalised.
+        ramp_scale: factor on the start and end of every penalty's ramp. Choose it below 1 if steps are fewer than
+            the published protocol's: the ramps would otherwise never begin.
         selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
             last (the last evaluation).
         reinitialize_after: evaluations without a smaller validation error after which a seed's weights are drawn anew
             and its optimiser starts afresh; 0 for never. The best weights of all draws are selected; the ramps of
-            penalties go on. Not with adam, whose corrections count from the first step.
+            penalties go on. It must be 0 with adam, whose corrections count from the first step.
         reinitialize_counting: in_a_row, or in_total since the weights were drawn.
-        reinitialize_above: the smallest validation error of the draw at which it is given up.
+        reinitialize_above: a draw is given up only if its smallest validation error is at least this.
         reinitialize_times: how often a seed may start anew.
         loss: a name of `losses`, such as mse, smooth_l1 or cross_entropy.
-        restart: a name of `training.restart`: the rule that `reinitialize_after` sets to work.
+        restart: a name of `training.restart`: the rule that applies if `reinitialize_after` is above 0.
         schedule: a name of `training.schedules`: the learning rate as a function of the share of the steps done.
         schedule_end: the last learning rate, as a share of the first.
         clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.

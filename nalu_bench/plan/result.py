@@ -11,21 +11,21 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class BlockResult:
-    """The runs of the seeds of a block that were asked for. S of them, E evaluations.
+    """The runs of a block: S seeds that were asked for, E evaluations.
 
     Attributes:
-        block: which seeds.
+        block: the block and its seeds.
         steps: (E,) the steps of the evaluations.
         columns: name of a measured value -> (E, S) float32.
         selected_step: (S,) the step selected, -1 where no error on the selecting split was finite.
         diverged_at: (S,) the first step whose loss was not finite, or -1.
-        parameters: full name -> (S, ...) of the selected networks: from these any of them can be rebuilt.
+        parameters: full name -> (S, ...) of the selected networks; any of them can be rebuilt from these.
         weights: name -> effective matrices (S, O, I) at the selected step.
         gates: name -> gates (S, O) of the selected networks, means over the examples of the selecting split.
-        tested: name of an error on a split that is tested -> (S,) float32, of the selected networks.
-        arrays: what the task records of the selected networks at its probes, name -> (S, ...); "predictions" (S, B, O)
-            are among them where the task has probes.
-        seconds: time it took, divided among the blocks that were trained side by side.
+        tested: name of a measure on a tested split -> (S,) float32, of the selected networks.
+        arrays: name -> (S, ...) arrays that the task records of the selected networks at its probes. "predictions"
+            (S, B, O) is among them if the task has probes.
+        seconds: training time, divided among the blocks that were trained side by side.
     """
 
     block: Block

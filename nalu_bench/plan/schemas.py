@@ -1,4 +1,4 @@
-"""Dataclasses as schemas of what users write: the same messages for experiment files and for settings of reports."""
+"""Dataclasses as schemas of users' files: experiments and settings of reports are checked with the same messages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
@@ -15,7 +15,7 @@ Schema = TypeVar("Schema")
 def filled(schema: type[Schema], content: Any, where: str) -> Schema:
     """An instance of a dataclass with the values of `content`, converted to its types.
 
-    A field says in `metadata={"must": ...}` what its values must be, for messages; `where` begins each of them.
+    Every message begins with `where`, and quotes the field's `metadata={"must": ...}`: what its value must be.
 
     Raises:
         UsageError for content that is no mapping, keys that are missing or unknown, and values of another type.
@@ -42,7 +42,7 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
         found: Schema = OmegaConf.to_object(node)  # type: ignore[assignment]
     except OmegaConfBaseException as error:
         raise UsageError(f"{where}: {_first_line(error)}.") from None
-    except UsageError as error:  # of a check of the dataclass's own
+    except UsageError as error:  # raised by a check in the dataclass itself
         raise UsageError(f"{where}: {error}") from None
     return found
 

@@ -1,4 +1,4 @@
-"""How much memory new processes may use: what the system has free, within the limit of a control group."""
+"""The memory that new processes may use: the free memory of the system, within the limits of control groups."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,14 +12,14 @@ ROOT = Path("/sys/fs/cgroup")
 def available() -> int:
     """Bytes that new processes can use.
 
-    psutil knows the whole machine. A container or a batch job has less: the smallest rest of any control group that
-    this process lies in.
+    psutil reports the whole machine. A container or a batch job has less: the smallest remainder among the control
+    groups of this process.
     """
     return max(0, min([psutil.virtual_memory().available, *group_rests(PROC, ROOT)]))
 
 
 def group_rests(proc: Path, root: Path) -> Iterator[int]:
-    """Limit minus use, for every group with a limit that a process lies in; pages of files count as free.
+    """Limit minus use of every control group of a process that has a limit; cached file pages count as free.
 
     Args:
         proc: the process's list of groups, lines of `number:controllers:path`.
@@ -37,7 +37,7 @@ def group_rests(proc: Path, root: Path) -> Iterator[int]:
 
 
 def _rests(root: Path, path: str, limit: str, used: str, cached: str) -> Iterator[int]:
-    """The rest of the group at `path` and of all groups around it; in a container, only `root` may be there."""
+    """The remainders of the group at `path` and of its parents; in a container, only `root` may exist."""
     group = root / path.strip("/")
     for folder in (group, *group.parents):
         if folder.is_relative_to(root) and (folder / limit).exists():

@@ -10,7 +10,7 @@ PROGRAM = "#include <cmath>\nint main() { return 0; }\n"
 
 
 def command() -> str:
-    """The command that starts it: $CXX, or else the compiler that torch takes on this system."""
+    """The compiler's command: $CXX, or else torch's default on this system."""
     return os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
 
 

@@ -1,7 +1,8 @@
-"""How much memory training takes, estimated before it starts.
+"""An estimate of the memory that training takes, made before it starts.
 
-The network and its computations are tried on torch's meta device. Tensors there have a shape and no memory, so that a
-network of any size is measured without being allocated. The time grows with the number of operations alone.
+The network is built, and its computations are run, on torch's meta device. Tensors there have a shape and no memory, so
+that a network of any size is measured without being allocated. The time of an estimate grows with the number of
+operations alone.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ PROCESS = 700 * 2**20
 
 FLOAT = 4
 HELD = 4
-"""Arrays as large as the parameters that stay: the parameters, the optimiser's two means, the selected parameters."""
+"""Arrays of the parameters' size that are kept: parameters, two means of the optimiser, selected parameters."""
 
 UPDATING = 8
-"""More of them during an eager step: gradients, change, the new state, and the choice between old and new by seed."""
+"""More arrays of that size in an eager step: gradients, changes, new state, and the choice of old or new by seed."""
 
 BACKWARD = 2
-"""How much more than the activations a step needs that differentiates by them."""
+"""Memory of a step with its backward pass, as a multiple of the activations."""
 
 COPIES = 5
-"""Arrays as large as a batch's inputs that the products of an eager step make for themselves, measured."""
+"""Arrays of the size of a batch's inputs that the products of an eager step allocate, measured."""
 
 DRAWING = 16
-"""Numbers of 4 bytes that the hash of one evaluated number takes while it is drawn, in int64."""
+"""Memory for drawing the numbers of an evaluated split, as a multiple of them: their hash is computed in int64."""
 
 SLACK = 1.5
-"""Allocators keep more than is in use."""
+"""Factor on the estimate: allocators keep more memory than is in use."""
 
 ENDLESS = 2**63
-"""For tensors with more bytes than a 64-bit number counts."""
+"""The bytes of tensors that are too large for a 64-bit count."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Need:
     """Bytes for one block of one cell.
 
     Attributes:
-        held: from the first step to the last.
-        passing: at most at any moment, beyond that.
-        draw: the random numbers of a batch, which cells side by side share.
+        held: allocated from the first step to the last.
+        passing: the most beyond that at any moment.
+        draw: the random numbers of a batch, shared by cells side by side.
     """
 
     held: int
@@ -68,19 +69,19 @@ class Need:
 
 
 def needed(cells: Sequence[Cell]) -> int:
-    """Bytes of a process that trains one block of these cells side by side, rather more than less."""
+    """Bytes of a process that trains one block of these cells side by side; rather too many than too few."""
     needs = [need(cell) for cell in cells]
     together = sum(one.held for one in needs) + max(one.passing for one in needs) + max(one.draw for one in needs)
     return PROCESS + together
 
 
 def numbers(cells: Sequence[Cell]) -> int:
-    """Bytes of the random numbers of these cells' batches alone: a lower bound that needs no network and no torch."""
+    """Bytes of the random numbers of the largest batch of these cells: a lower bound without network and torch."""
     return max(FLOAT * cell.model.width * cell.task.example_size("train") * cell.recipe.batch_size for cell in cells)
 
 
 def need(cell: Cell) -> Need:
-    """What one cell needs; computed once for cells whose tensors have the same shapes."""
+    """The need of one cell; computed once for cells whose tensors have the same shapes."""
     task = [type(cell.task).__qualname__, *map(str, cell.task.program())]
     key = canonical([plain(cell.model), task, _sizes(cell)])
     if key not in _needs:
@@ -92,7 +93,7 @@ _needs: dict[str, Need] = {}
 
 
 def sizes_of(model: Model) -> list[str]:
-    """The keys of a model that hold sizes, such as `model.hidden_size`: whole numbers, and lists of them."""
+    """The keys of a model that hold sizes, such as `model.hidden_size`: integers, and lists of integers."""
     values = {entry.name: getattr(model, entry.name) for entry in fields(model) if not entry.metadata}
     return [
         f"model.{name}"
@@ -102,7 +103,7 @@ def sizes_of(model: Model) -> list[str]:
 
 
 def _sizes(cell: Cell) -> list[tuple[str, int, int]]:
-    """(split, numbers behind an example, examples): of a batch, and of every split that is computed."""
+    """(split, numbers of an example, examples) of a training batch and of every evaluated split, or a chunk of it."""
     sizes = [("train", cell.task.example_size("train"), cell.recipe.batch_size)]
     for split in (*cell.task.evaluated, *cell.task.tested):
         examples = _examples(cell, split)
@@ -111,7 +112,7 @@ def _sizes(cell: Cell) -> list[tuple[str, int, int]]:
 
 
 def _examples(cell: Cell, split: str) -> int:
-    """Examples of an evaluated split."""
+    """Number of examples of an evaluated split."""
     fixed, rows = cell.task.fixed_numbers(split), cell.task.rows(split)
     if fixed is not None:
         return int(fixed.shape[1])
@@ -119,9 +120,9 @@ def _examples(cell: Cell, split: str) -> int:
 
 
 def _measure(cell: Cell) -> Need:
-    """The network's size, and its computations tried on the meta device.
+    """Measure the network, and its computations on the meta device.
 
-    Computations that need the values of their tensors cannot be tried so: then the parameters alone are counted.
+    Computations that need the values of their tensors cannot run there. Then only the parameters are counted.
     """
     import torch
 
@@ -148,7 +149,7 @@ def _measure(cell: Cell) -> Need:
 
 
 def _step(network: Network, cell: Cell, split: str, size: int, examples: int) -> int:
-    """Bytes of the activations of all seeds, a batch each."""
+    """Bytes of the activations of all seeds, for one batch a seed."""
     import torch
 
     from nalu_bench.run.meta import Held
@@ -184,14 +185,14 @@ def _evaluation(network: Network, cell: Cell, split: str, size: int, examples: i
 
 
 def _drawn(cell: Cell, split: str, size: int, examples: int) -> Tensor:
-    """The numbers behind some examples, without their values."""
+    """The random numbers of some examples, as a tensor without values."""
     import torch
 
     return torch.empty(size, examples, dtype=torch.float32 if cell.task.rows(split) is None else torch.int64)
 
 
 def _constants(cell: Cell, split: str) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The task's parameters of one seed and of a split, without their values."""
+    """The task's parameters of one seed and of a split, as tensors without values."""
     from nalu_bench.training.data import tensors
 
     drawn = cell.task.seed_parameters(np.random.default_rng(0)), cell.task.split_parameters(split)

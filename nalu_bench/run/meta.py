@@ -9,18 +9,18 @@ from torch.overrides import TorchFunctionMode
 
 
 class Held(TorchFunctionMode):
-    """Counts the bytes of all results that are alive while it is entered, as if every seed had its own.
+    """Count the bytes of all live results of the operations in this context, as if every seed computed its own.
 
-    A result that comes from a tensor `of_seeds` counts once a seed, any other once. Views cost nothing; what is saved
-    for the backward pass is alive. Tensors given at the start are not counted.
+    A result computed from a tensor `of_seeds` counts once for every seed, any other once. Views cost nothing. Tensors
+    saved for the backward pass are alive. Tensors given at the start are not counted.
 
     Args:
         of_seeds: tensors of which every seed has its own, such as the parameters.
-        shared: other tensors that are there already.
-        seeds: how many.
+        shared: other tensors that exist already.
+        seeds: number of seeds.
 
     Attributes:
-        live, peak: bytes now, and at most so far.
+        live, peak: bytes now, and the most so far.
     """
 
     def __init__(self, of_seeds: Sequence[Tensor], shared: Sequence[Tensor], seeds: int) -> None:
@@ -41,7 +41,7 @@ class Held(TorchFunctionMode):
         return result
 
     def copies(self, tensor: Tensor) -> int:
-        """How often there is such a tensor: once a seed, or once."""
+        """The number of copies of a tensor: one for every seed, or one."""
         return self._copies.get(id(tensor.untyped_storage()), 1)
 
     def _hold(self, tensor: Tensor, copies: int) -> None:

@@ -1,6 +1,6 @@
-"""Work in processes side by side: what they report is passed on, and a process that dies costs its own work alone.
+"""Work in processes side by side. Their reports are passed on; a process that dies loses only its own work.
 
-Workers end with their parent, however that ends.
+Workers end with their parent, however it ends.
 """
 
 import contextlib
@@ -21,26 +21,26 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Tell = Callable[..., None]
-"""Called by the work with anything it has to report."""
+"""The work calls it with anything it has to report."""
 
 
 class WorkerDiedError(Exception):
-    """A process ended in the middle of its work, killed for its memory perhaps."""
+    """A process died in the middle of its work, perhaps killed because memory ran out."""
 
 
 def outcomes(
     work: Callable[[Item, Tell], Result], items: Sequence[Item], workers: int, listen: Tell
 ) -> Iterator[tuple[Item, Result | WorkerDiedError]]:
-    """Yield (item, what `work` made of it) as each ends.
+    """Yield (item, result of `work`) as each item ends.
 
-    Where a process dies, it cannot be told whose work killed it: what is left goes on one at a time, and only what
-    kills its process then is given up.
+    If a process dies, nobody knows which item killed it. The remaining items are then tried one at a time, and only an
+    item whose own process dies is given up.
 
     Args:
-        work: a function of a module, with what it is given and a `Tell`.
+        work: a top-level function of an item and a `Tell`.
         items: one piece of work each.
-        workers: processes.
-        listen: called in this process with whatever the work tells.
+        workers: number of processes.
+        listen: called in this process with everything that the work tells.
     """
     left = list(items)
     while left:
@@ -48,7 +48,7 @@ def outcomes(
             left.remove(item)
             yield item, result
         if left and workers == 1:
-            yield left.pop(0), WorkerDiedError("its worker process died, out of memory perhaps")
+            yield left.pop(0), WorkerDiedError("its worker process died, perhaps because memory ran out")
         workers = 1
 
 
@@ -70,7 +70,7 @@ def _until_one_dies(
     except BaseException:
         with _deaf():
             for process in set(multiprocessing.active_children()) - others:
-                process.kill()  # a block's checkpoint holds what is lost here
+                process.kill()  # its block goes on from its last checkpoint
             pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
@@ -90,7 +90,7 @@ def _deaf() -> Iterator[None]:
 
 
 def _pass_on(events: Any, listen: Tell) -> None:
-    """Tell what the workers have told, waiting a little for the first of it."""
+    """Pass on everything that the workers have told; wait briefly for the first of it."""
     with contextlib.suppress(queue.Empty):
         listen(*events.get(timeout=0.2))
         while True:
@@ -109,7 +109,10 @@ def _start(events: Any) -> None:
 
 
 def _end_with_parent() -> None:
-    """A killed parent cannot end its workers; one that went on would write beside those of the next run."""
+    """End this worker when its parent dies.
+
+    A killed parent cannot end its workers, and a worker that went on would write beside those of the next run.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

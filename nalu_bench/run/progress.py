@@ -1,4 +1,4 @@
-"""What the terminal shows while blocks train."""
+"""The progress bar that the terminal shows while blocks train."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def reporter(label: str, progress: Progress) -> Callable[[int, int], None]:
+    """A function of (step, solved) that passes the steps since its last call to `progress`."""
     done = 0
 
     def report(step: int, solved: int) -> None:

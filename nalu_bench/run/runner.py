@@ -1,4 +1,4 @@
-"""From cells to stored runs: skips what is done, trains what is missing, survives what fails."""
+"""From cells to stored runs: skip what is done, train what is missing, survive what fails."""
 
 import math
 import sys
@@ -24,7 +24,7 @@ from nalu_bench.store.reader import Store
 
 @dataclass(frozen=True)
 class Job:
-    """One block of one cell, to be trained without interruption; `name` is the cell's among those of its plan."""
+    """One block of one cell to be trained; `name` is the cell's label in its plan."""
 
     name: str
     cell: Cell
@@ -36,7 +36,7 @@ class Job:
 
     @property
     def label(self) -> str:
-        """For progress lines and messages."""
+        """The cell and the seeds, for progress lines and messages."""
         return f"{self.name} seeds {self.block.name}"
 
 
@@ -44,13 +44,13 @@ Group = Sequence[Job]
 """Jobs that are trained side by side on one draw of the data."""
 
 MOST_TOGETHER = 3
-"""Jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
+"""The most jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
 
 GIB = 2**30
 
 
 def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
-    """What is missing: the first block of every cell in the order of the cells, then the second, ..."""
+    """The jobs that are missing: the first block of every cell in the order of the cells, then the second, ..."""
     missing = []
     for want in wanted:
         if want.cell.skip() is None:
@@ -63,7 +63,7 @@ def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
 
 
 def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list[Group]:
-    """Jobs of the same seeds that can share their data, so that every worker has some; at most `most` each."""
+    """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker."""
     from nalu_bench.training.data import sharing_key
 
     alike: dict[tuple[str, str], list[Job]] = {}
@@ -91,10 +91,10 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
 
 
 def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
-    """Groups, and how many of them at a time, that fit into memory; says so where they are fewer than the workers.
+    """The groups, and the number of them that fit into memory at a time; print it if it is below the workers.
 
     Raises:
-        UsageError where not even one cell fits.
+        UsageError if not even one cell fits.
     """
     room = memory.available()
     _check_memory(todo, room)
@@ -114,7 +114,7 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
 
 
 def _check_memory(todo: Sequence[Job], room: int) -> None:
-    """Raise UsageError for the largest cell if it does not fit alone; inputs that are too many are never made."""
+    """Raise UsageError if the largest cell alone does not fit; no network is built for inputs that cannot fit."""
     for estimate in (memory.numbers, memory.needed):
         job = max(todo, key=lambda job: estimate([job.cell]))
         largest = estimate([job.cell])
@@ -127,9 +127,9 @@ def _check_memory(todo: Sequence[Job], room: int) -> None:
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
-    """Raise UsageError if data, machine or networks cannot do what is asked; say once if nothing is compiled."""
+    """Raise UsageError if data, machine or networks cannot do what is asked; print a line if nothing is compiled."""
     _check_data(todo)
-    _check_memory(todo, memory.available())  # what follows builds the networks
+    _check_memory(todo, memory.available())  # before any network is built
     for root in {job.root for job in todo}:
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ def check(machine: Machine, todo: Sequence[Job]) -> None:
 
 
 def _check_data(todo: Sequence[Job]) -> None:
-    """Look at the fixed data of every cell: what is wrong with a file, too, is refused here."""
+    """Check the fixed data of every cell; reading them refuses a bad file."""
     from nalu_bench.training.data import check_rows
 
     for job, *_ in by_cell(todo):
@@ -158,7 +158,7 @@ def _check_data(todo: Sequence[Job]) -> None:
 
 
 def _check_networks(todo: Sequence[Job]) -> None:
-    """Build every network once, so that what only shows then is refused before hours are spent on other cells."""
+    """Build and check every network once, so that a mistake in one is found before hours are spent on other cells."""
     from nalu_bench.training.program import check_network
 
     def shape(cell: Cell) -> str:
@@ -196,7 +196,7 @@ def _fail(job: Job, why: str, details: str = "") -> str:
 
 
 def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
-    """The jobs of each cell: what one Hydra job trains."""
+    """The jobs of each cell; one Hydra job trains one cell."""
     cells: dict[str, list[Job]] = {}
     for job in todo:
         cells.setdefault(job.cell.digest, []).append(job)
@@ -204,13 +204,13 @@ def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
 
 
 def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> None:
-    """One Hydra job: train and store cells[index]; failures are stored, too, and told in the job's output."""
+    """One Hydra job: train and store cells[index]; failures are stored too, and printed in the job's output."""
     for failure in run(cells[index], machine, quiet=True):
         print(f"failed: {failure}", file=sys.stderr)
 
 
 def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | None]]:
-    """Train and store the jobs of a group; yields each as it ends, with what went wrong."""
+    """Train and store the jobs of a group; yields each as it ends, with its error or None."""
     import torch
 
     from nalu_bench.training.compilation import Mode
@@ -235,14 +235,14 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
 
 
 def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
-    """Write a result and remove its checkpoint; returns what prevented it, such as a full disk."""
+    """Write a result and remove its checkpoint; returns the error if that fails, as on a full disk."""
     from nalu_bench.store import writer
     from nalu_bench.training import checkpoint
 
     try:
         writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit})
         checkpoint.remove(used)
-    except Exception as error:  # the other jobs of the group may still end
+    except Exception as error:  # the other jobs of the group go on
         return error
     return None
 

@@ -1,4 +1,7 @@
-"""Where and with what numbers were made: no names of machines or people, only what can change a number."""
+"""Provenance of a run: versions, processor, commit.
+
+It holds only what can change a number, and no names of machines or people.
+"""
 
 import functools
 import platform

@@ -1,4 +1,4 @@
-"""Reading the run store: which runs exist, their rows, their curves."""
+"""Reading the run store: the runs that exist, their rows and their curves."""
 
 import csv
 import functools
@@ -41,7 +41,7 @@ class Store:
         return {seed for part in self.parts(cell) for seed in parse_ranges(part.name)}
 
     def finished_seeds(self, cell: Cell) -> set[int]:
-        """Seeds that need not be trained: stored, or reported by committed results."""
+        """Seeds that are already trained: they are stored, or reported by committed results."""
         return self.stored_seeds(cell) | self.committed[cell.digest]
 
     @functools.cached_property
@@ -71,19 +71,19 @@ class Store:
         return {path.stem: json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
-        """One row a stored seed, sorted, with the facts of its part."""
+        """One row for every stored seed, sorted, with the facts of its part."""
         return self._frame(self.parts(cell), schema.RUNS, self._part_facts, ["seed"])
 
     def curves(self, cell: Cell) -> "pd.DataFrame":
-        """One row a stored seed and evaluation."""
+        """One row for every stored seed and evaluation."""
         return self._frame(self.parts(cell), schema.CURVES, None, ["seed", "step"])
 
     def weights(self, cell: Cell) -> "pd.DataFrame":
-        """One row a stored seed and effective matrix or gate."""
+        """One row for every stored seed and every effective matrix or gate."""
         return self._frame(self.parts(cell), schema.WEIGHTS, None, ["seed", "name"])
 
     def predictions(self, cell: Cell) -> "pd.DataFrame":
-        """One row a stored seed, probe and output; empty where the task has no probes."""
+        """One row for every stored seed, probe and output; empty if the task has no probes."""
         parts = [part for part in self.parts(cell) if (part / schema.PREDICTIONS).exists()]
         return self._frame(parts, schema.PREDICTIONS, None, ["seed", "probe", "output"])
 

@@ -1,14 +1,14 @@
-"""What lies where in the run store.
+"""Layout of the run store.
 
 <root>/<task>/<model>/<digest>/
-    cell.json                  the identity that the digest is the hash of
+    cell.json                  the identity, whose hash is the digest
     parts/<seeds>/             written once, never changed
         runs.parquet           one row a seed
-        curves.parquet         one row a seed and evaluation
+        curves.parquet         one row for every seed and evaluation
         parameters.npz         of the selected networks, by full name, a leading axis of seeds
         weights.parquet        effective matrices at the selected step, and mean gates
-        predictions.parquet    one row a seed and output at each of the task's probes, where it has any
-        arrays.npz             what else the task records at its probes, a leading axis of seeds, where it does
+        predictions.parquet    one row for every seed, probe and output, if the task has probes
+        arrays.npz             other arrays that the task records at its probes, if any, a leading axis of seeds
         manifest.json          device, versions, commit, time
     failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
     checkpoints/<lanes>.pt     a block in the middle of its training, by the seeds of all its lanes: 0-24.pt
@@ -28,7 +28,7 @@ MANIFEST = "manifest.json"
 
 
 class Status(StrEnum):
-    """What became of a run."""
+    """The outcome of a run."""
 
     FINISHED = "finished"
     DIVERGED = "diverged"
@@ -42,10 +42,10 @@ def parts_dir(folder: Path) -> Path:
 
 
 def failure_path(folder: Path, block_name: str) -> Path:
-    """Where a block's traceback is kept."""
+    """The file of the traceback of a block that failed."""
     return folder / "failures" / f"{block_name}.json"
 
 
 def checkpoint_path(folder: Path, lanes: str) -> Path:
-    """Where a block's state is kept while it trains."""
+    """The file of a block's state while it trains."""
     return folder / "checkpoints" / f"{lanes}.pt"

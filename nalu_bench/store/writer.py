@@ -16,16 +16,16 @@ from nalu_bench.store.schema import Status
 from nalu_bench.tasks.task import Probes
 
 PREDICTED = "predictions"
-"""The recorded array that has a table of its own, beside the probes' labels and targets."""
+"""Name of the recorded array that is stored as a table, with the probes' labels and targets."""
 
 
 def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
-    """Store the runs of a finished block; does nothing if they are there already.
+    """Store the runs of a finished block; does nothing if they are stored already.
 
     Args:
         root: the run store.
-        cell: what was trained.
-        result: its runs.
+        cell: the cell that was trained.
+        result: the runs of the block.
         made_by: device, mode, torch and commit, for the part's manifest.
     """
     folder = root / cell.folder
@@ -54,7 +54,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
 
 
 def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], traceback: str) -> Path:
-    """Store why a block could not be trained; its runs count as failed until it is trained."""
+    """Store the traceback of a block that could not be trained; its runs count as failed until it is trained."""
     path = schema.failure_path(root / cell.folder, block_name)
     text = json.dumps({"seeds": seeds, "traceback": traceback}, indent=1)
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
@@ -62,7 +62,7 @@ def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], tra
 
 
 def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
-    """One row a seed asked for: what became of it, and its errors at the selected step."""
+    """One row for every seed asked for: its outcome, and its figures at the selected step."""
     diverged, selected = result.diverged_at >= 0, result.selected_step
     rows: dict[str, Any] = {
         "seed": list(result.block.wanted),
@@ -80,14 +80,14 @@ def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
 
 
 def curve_rows(result: BlockResult) -> pd.DataFrame:
-    """One row a seed asked for and evaluation, sorted by both."""
+    """One row for every seed asked for and evaluation, sorted by both."""
     seeds = np.array(result.block.wanted, np.int32)
     columns = {"seed": np.repeat(seeds, len(result.steps)), "step": np.tile(result.steps, len(seeds))}
     return pd.DataFrame(columns | {name: values.T.reshape(-1) for name, values in result.columns.items()})
 
 
 def weight_rows(result: BlockResult) -> pd.DataFrame:
-    """One row a seed asked for and effective matrix or gate: its shape and its values, row by row."""
+    """One row for every seed asked for and effective matrix or gate: its shape and its values, row by row."""
     rows = [
         {"seed": seed, "name": name, "kind": kind, "shape": list(W.shape), "values": W.reshape(-1)}
         for kind, arrays in (("weight", result.weights), ("gate", result.gates))
@@ -98,7 +98,7 @@ def weight_rows(result: BlockResult) -> pd.DataFrame:
 
 
 def prediction_rows(result: BlockResult, probes: Probes) -> pd.DataFrame:
-    """One row a seed asked for, probe and output; the prediction is nan where no step could be selected."""
+    """One row for every seed asked for, probe and output; the prediction is nan if no step could be selected."""
     kept = np.where((result.selected_step >= 0)[:, None, None], result.arrays[PREDICTED], np.nan)
     seeds, numbers, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
     return pd.DataFrame(
@@ -114,5 +114,5 @@ def prediction_rows(result: BlockResult, probes: Probes) -> pd.DataFrame:
 
 
 def _optional(values: np.ndarray) -> Any:
-    """Integers with -1 as missing."""
+    """Integers; -1 becomes a missing value."""
     return pd.array([value if value >= 0 else None for value in values], dtype="Int64")

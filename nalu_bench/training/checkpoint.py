@@ -1,4 +1,4 @@
-"""A block in the middle of its training, on disk: the newest complete file and the one before it."""
+"""Checkpoints of a block while it trains: the newest complete file and the one before it."""
 
 import contextlib
 import json
@@ -18,10 +18,10 @@ class CheckpointWarning(UserWarning):
 
 
 def save(path: Path, snapshot: Snapshot) -> None:
-    """Write `snapshot` (tensors and plain values) to `path`, keeping what was there as `<name>.old`.
+    """Write `snapshot` (tensors and plain values) to `path`; the file before it is kept as `<name>.old`.
 
-    Beside it goes the step alone, as JSON, for readers without torch. A full disk costs the checkpoint, with a
-    warning, and not the training.
+    A JSON file beside it holds the step alone, for readers without torch. If the disk is full, the checkpoint is lost
+    with a warning, and training goes on.
     """
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     try:
@@ -39,9 +39,9 @@ def save(path: Path, snapshot: Snapshot) -> None:
 def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
     """The newest readable snapshot whose `identity` is the given one, or None.
 
-    A truncated file, one that is no checkpoint and one of another identity (another torch, mode or set of seeds) are
-    passed over with a warning that says why, and from where training goes on. What cannot be read is deleted, or the
-    next `save` would keep it in the place of the older one.
+    Files that are damaged, that are no checkpoints, or that have another identity (another torch, mode or set of
+    seeds) are skipped. A warning says why, and from which step training goes on. A damaged file is deleted: the next
+    `save` would otherwise keep it in place of the older one.
     """
     passed: list[str] = []
     snapshot = None
@@ -72,13 +72,13 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
 
 def remove(path: Path) -> None:
-    """Delete all files, and what a killed process left half-written: the block is finished."""
+    """Delete all files of a finished block, and those that a killed process left half-written."""
     for left in (path, _older(path), path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.tmp")):
         left.unlink(missing_ok=True)
 
 
 def _differences(found: dict[str, Any], expected: dict[str, Any]) -> str:
-    """`version.trainer 1 (not 2)`: every value that is not the expected one."""
+    """Every value that is not the expected one, as text: `version.trainer 1 (not 2)`."""
     theirs, ours = (dict(_leaves(identity)) for identity in (found, expected))
     keys = sorted(key for key in theirs | ours if theirs.get(key) != ours.get(key))
     return ", ".join(f"{key} {theirs.get(key)} (not {ours.get(key)})" for key in keys)

@@ -1,4 +1,4 @@
-"""Clipping of gradients, of each seed on its own. Gradients are stacked: name -> (S, ...)."""
+"""Clipping of gradients, for each seed on its own. Gradients are stacked: name -> (S, ...)."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ Gradients = dict[str, Tensor]
 
 @register("none", version=1)
 def none(gradients: Gradients, limit: float) -> Gradients:
-    """As they are; `limit` is not used."""
+    """The gradients unchanged; `limit` is not used."""
     return gradients
 
 

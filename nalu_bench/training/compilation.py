@@ -1,4 +1,4 @@
-"""How a block is computed: where, and whether as compiled graphs."""
+"""The mode of a block's computation: its device, and compiled graphs or eager operations."""
 
 import gc
 from collections.abc import Callable, Sequence
@@ -9,18 +9,18 @@ import torch
 from torch import Tensor
 
 Flat = Callable[..., Sequence[Tensor]]
-"""A function of tensors alone, to a sequence of tensors."""
+"""A function from tensors alone to a sequence of tensors."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """How a block is computed; may change its bits, never its meaning."""
+    """The device and the compilation of a block; they may change its bits, never its meaning."""
 
     device: str
     compiled: bool
 
     def describe(self) -> dict[str, str]:
-        """For the part's manifest and the checkpoint's identity."""
+        """The mode as text, for the part's manifest and the checkpoint's identity."""
         return {
             "device": self.device,
             "mode": "compiled" if self.compiled else "eager",
@@ -29,11 +29,11 @@ class Mode:
 
 
 def graph(function: Flat, mode: Mode) -> Flat:
-    """The function as one graph compiled by TorchInductor at its first call, or as it is in an eager mode.
+    """The function as one graph, which TorchInductor compiles at the first call; or the function itself if eager.
 
-    All calls must be with tensors of the shapes, types and devices of the first: they are not checked again. That,
-    and no Python between the call and the graph, is why this is not `torch.compile`, whose guards and wrappers take
-    70 µs a call: with them a step of the NMU on 100 inputs takes 1.4 times as long.
+    All calls must pass tensors of the shapes, types and devices of the first: they are not checked again, and no Python
+    runs between the call and the graph. `torch.compile` has guards and wrappers instead. They take 70 µs a call, and
+    with them a step of the NMU on 100 inputs takes 1.4 times as long.
     """
     return _Graph(function) if mode.compiled else torch.no_grad()(function)
 
@@ -56,5 +56,5 @@ def _compile(function: Flat, tensors: Sequence[Tensor]) -> Flat:
 
     traced: Any = make_fx(function, tracing_mode="fake")(*tensors)
     compiled: Flat = torch._inductor.compile(traced, list(tensors))
-    gc.freeze()  # the compiler leaves a million objects, through which a full collection takes a quarter of a second
+    gc.freeze()  # the compiler leaves a million objects, and a full collection of them takes a quarter of a second
     return compiled

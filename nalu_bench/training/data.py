@@ -1,7 +1,7 @@
-"""The data a block of seeds is trained and evaluated on.
+"""The data on which a block of seeds is trained and evaluated.
 
-The numbers behind a training batch depend on the seeds, the sizes and the ranges alone, so that cells of other models,
-and of other operations on the same inputs, train on one draw.
+The random numbers of a training batch depend on the seeds, the sizes and the ranges alone. So cells with other models,
+or with other operations on the same inputs, can train on one draw.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ Tensors = dict[str, Tensor]
 
 
 def sharing_key(cell: Cell) -> str:
-    """Cells of equal keys can train on one draw, from one evaluation to the next."""
+    """A key of a cell: cells with equal keys can train on one draw, from one evaluation to the next."""
     task, recipe = cell.task, cell.recipe
     rows = task.rows("train")
     source = task.intervals("train").tolist() if rows is None else asdict(rows)
@@ -33,10 +33,12 @@ def sharing_key(cell: Cell) -> str:
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
-    """Step -> the numbers (S, N, B) of its batch, valid until the next call; one for all cells of a `sharing_key`.
+    """The draw of a cell, and of all cells with its `sharing_key`: step -> numbers (S, N, B) of its batch.
+
+    The numbers are valid until the next call.
 
     Raises:
-        UsageError where fixed data are too few, see `check_rows`.
+        UsageError if fixed data are too few, see `check_rows`.
     """
     rows = cell.task.rows("train")
     if rows is not None:
@@ -46,7 +48,7 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
 
 
 def noise_numbers(count: int, cell: Cell, seeds: list[int], mode: Mode) -> Draw:
-    """Step -> the noise (S, count, B) of its batch, uniform on [0, 1), from a stream of its own."""
+    """The draw of a cell's noise: step -> (S, count, B), uniform on [0, 1), from a stream of its own."""
     lines = draws.coefficients(np.array([[0.0, 0.5], [0.5, 1.0]], np.float32))
     return _uniform(streams.stream_keys("noise", seeds), (count, cell.recipe.batch_size), lines, mode)
 
@@ -69,12 +71,12 @@ def _row_numbers(cell: Cell, rows: Rows, seeds: list[int], mode: Mode) -> Draw:
 
 
 def tensors(arrays: Mapping[str, np.ndarray]) -> Tensors:
-    """The arrays as tensors: their own memory, or a copy of what cannot be written, as a table or a mapped file."""
+    """The arrays as tensors on the same memory; a read-only array, such as a table or a mapped file, is copied."""
     return {name: torch.from_numpy(np.require(array, requirements="W")) for name, array in arrays.items()}
 
 
 def check_rows(cell: Cell) -> None:
-    """Raise UsageError where fixed data have no example of a split, or not enough of them for a batch."""
+    """Raise UsageError if fixed data hold no example of a split, or too few training examples for a batch."""
     task, batch = cell.task, cell.recipe.batch_size
     for split in ("train", *task.evaluated, *task.tested):
         rows = task.rows(split)
@@ -92,10 +94,10 @@ def check_rows(cell: Cell) -> None:
 
 
 def some_numbers(task: Task, count: int) -> Tensor:
-    """Numbers (N, count) that `sample` takes in training: for looking at shapes only."""
+    """Numbers (N, count) that `sample` takes in training, to find shapes only."""
     if task.rows("train") is None:
         return torch.ones(task.example_size("train"), count)
-    return torch.zeros(task.example_size("train"), count, dtype=torch.int64)  # the one row that is always there
+    return torch.zeros(task.example_size("train"), count, dtype=torch.int64)  # row 0 always exists
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Examples:
     Attributes:
         x: inputs (B, ...) of all seeds, or (S, B, ...) where they differ.
         t: targets (S, B, ...).
-        shared: which of the two x is.
+        shared: whether all seeds share x (B, ...).
     """
 
     x: Tensor
@@ -114,7 +116,7 @@ class Examples:
 
     @property
     def count(self) -> int:
-        """B."""
+        """B, the number of examples."""
         return self.t.shape[1]
 
 
@@ -123,7 +125,7 @@ class Data:
 
     Attributes:
         seeds: the task's `seed_parameters`, stacked.
-        constants: the values of these and of its `split_parameters` in training, each sorted by name.
+        constants: the values of `seeds` and of the training split's `split_parameters`, each sorted by name.
         evaluated: the examples of every evaluated split, in chunks.
         probes: inputs (B, ...) whose predictions are kept, or None.
     """
@@ -141,9 +143,9 @@ class Data:
         self.probes = None if probes is None else torch.from_numpy(probes.inputs).to(device)
 
     def examples(self, split: str) -> Iterable[Examples]:
-        """The examples of a split, made once; or chunk by chunk, each time anew, where the task asks for chunks.
+        """The examples of a split. They are made once; if the task asks for chunks, chunk by chunk and each time anew.
 
-        Their numbers are the same for every seed.
+        Their random numbers are the same for every seed.
         """
         numbers = self._numbers(split).to(self.device)
         constants = self._to_device(self.cell.task.split_parameters(split))
@@ -153,9 +155,9 @@ class Data:
 
     def _examples(self, numbers: Tensor, constants: Tensors) -> Examples:
         task = self.cell.task
-        lanes = torch.arange(self.width, device=self.device)  # a task may have no `seed_parameters` to count them by
+        lanes = torch.arange(self.width, device=self.device)  # counts the seeds even if a task has no `seed_parameters`
         x, t = over_seeds(lambda lane, seed: task.sample(numbers, seed, constants), self.width)(lanes, self.seeds)
-        shared = x.stride(0) == 0  # vmap repeats without a copy what does not depend on the seed
+        shared = x.stride(0) == 0  # vmap expands a result that is the same for all seeds
         return Examples(x[0] if shared else x, t.contiguous(), shared)
 
     def _numbers(self, split: str) -> Tensor:
@@ -176,7 +178,7 @@ class Data:
 
 @dataclass(frozen=True)
 class _Chunks:
-    """Examples that are made when they are needed, and not kept."""
+    """Examples that are made when they are needed and are not kept."""
 
     data: Data
     numbers: Sequence[Tensor]

@@ -1,4 +1,4 @@
-"""A computation of one seed as one of all seeds of a block, over a leading axis."""
+"""Turn a computation for one seed into one for all seeds of a block, over a leading axis."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,12 @@ from torch import Tensor
 
 
 def over_seeds(function: Callable[..., Any], width: int, in_dims: Any = 0) -> Callable[..., Any]:
-    """`torch.vmap(function, in_dims)`; for a single seed without vmap, under which convolutions are slower.
+    """`torch.vmap(function, in_dims)`. A single seed is computed without vmap: convolutions are faster so.
 
     Args:
-        function: of tensors, and of dictionaries of tensors, to tensors in tuples or dictionaries.
-        width: seeds of the block.
-        in_dims: 0 for what differs between seeds, None for what they share; one for all inputs, or one each.
+        function: takes tensors and dictionaries of tensors, returns tensors in tuples or dictionaries.
+        width: number of seeds of the block.
+        in_dims: 0 for an input that differs between seeds, None for one that they share; one value, or one an input.
     """
     return torch.vmap(function, in_dims=in_dims) if width > 1 else _alone(function, in_dims)
 

@@ -1,4 +1,4 @@
-"""The evaluations of a block while it trains, and the best of them."""
+"""The evaluations of a block while it trains, and the best one of every seed."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from nalu_bench.training.data import Tensors
 class Log:
     """The figures of a block: one row an evaluation, each (S,) float32.
 
-    The rows lie in one tensor for each name, made for all evaluations to come: small tensors that are kept between
-    large ones that are not would leave the process growing by megabytes an evaluation.
+    The rows of a name lie in one tensor, made for all evaluations to come. Small tensors kept between large ones that
+    are freed would make the process grow by megabytes an evaluation.
     """
 
     def __init__(self, evaluations: int) -> None:
@@ -29,7 +29,7 @@ class Log:
 
     @property
     def columns(self) -> Tensors:
-        """By name, (E, S) of the E evaluations so far."""
+        """The figures by name, (E, S) for the E evaluations so far."""
         return {name: rows[: len(self.steps)] for name, rows in self._rows.items()}
 
     def restore(self, steps: list[int], columns: Tensors) -> None:
@@ -45,9 +45,9 @@ class Selected:
     """The best evaluation so far of every seed.
 
     Attributes:
-        error: (S,) the smallest finite error on the selecting split (of a figure to be large, its negative).
-        step: (S,) where it was first reached, or -1.
-        parameters: the parameters there.
+        error: (S,) the smallest finite value of the selecting measure; its negative if larger values are better.
+        step: (S,) the step that first reached it, or -1.
+        parameters: the parameters at that step.
     """
 
     error: Tensor
@@ -55,7 +55,7 @@ class Selected:
     parameters: Tensors
 
     def updated(self, error: Tensor, step: int, parameters: Tensors, selection: str) -> "Selected":
-        """With an evaluation at `step`: the first smallest finite error is kept, or with `last` the last finite one."""
+        """Add an evaluation at `step`: keep the first smallest finite error, or under `last` the last finite one."""
         better = error.isfinite() & ((error < self.error) | (selection == "last"))
         mask = {name: better.view(-1, *[1] * (old.ndim - 1)) for name, old in self.parameters.items()}
         return Selected(

@@ -1,7 +1,7 @@
-"""The loop of blocks that train side by side: the same seeds of one or more cells of one task.
+"""The training loop of blocks side by side: the same seeds of one or more cells of one task.
 
-They advance together, step by step, on one draw of the data; nothing else is shared, and a run's numbers do not
-depend on which cells it was trained beside.
+The blocks advance together, step by step, on one draw of the data. They share nothing else: a run's numbers do not
+depend on the cells beside it.
 """
 
 import time
@@ -41,7 +41,7 @@ class Request:
     Attributes:
         cell: the cell.
         block: its seeds.
-        checkpoint: where the block's state is kept while it trains.
+        checkpoint: the file of the block's state while it trains.
         report: called at every evaluation.
         threshold: value of the judging measure that a solved seed passes, see `Task.solves`; for `report` alone.
     """
@@ -54,10 +54,10 @@ class Request:
 
 
 def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[int, BlockResult | Exception]]:
-    """Train blocks of the same seeds and of cells with one `data.sharing_key`; yields (index, outcome) as each ends.
+    """Train blocks of the same seeds and the same `data.sharing_key`; yields (index, outcome) as each block ends.
 
-    Every block starts from its checkpoint, if it has one; those that are behind catch up first. A failure ends the
-    block that it happens in, and no other.
+    Every block starts from its checkpoint, if it has one; blocks that are behind catch up first. A failure ends only
+    the block in which it happens.
     """
     first = requests[0]
     assert len({(sharing_key(one.cell), one.block.span) for one in requests}) == 1
@@ -91,8 +91,8 @@ class _Group:
     """Blocks on one draw, and the clock of their checkpoints.
 
     Args:
-        loops: the blocks that are not done; those that fail or end are removed from it.
-        draw: their numbers.
+        loops: the blocks that are not done; a block that fails or ends is removed.
+        draw: their random numbers.
     """
 
     def __init__(self, loops: list["_Loop"], draw: Draw) -> None:
@@ -103,7 +103,7 @@ class _Group:
     def advance(self) -> Iterator[tuple["_Loop", Exception]]:
         """Train the blocks that are furthest behind to their next evaluation, or to the step of the others.
 
-        Yields those that fail.
+        Yields every block that fails, with its error.
         """
         if not self.loops:
             return
@@ -125,7 +125,7 @@ class _Group:
         self._settle(running, started)
 
     def save(self) -> None:
-        """Write the checkpoints of all blocks: after any step, an evaluation or not."""
+        """Write the checkpoints of all blocks; this may follow any step, with an evaluation or without."""
         for loop in self.loops:
             loop.save()
         self.saved = time.monotonic()
@@ -143,7 +143,7 @@ class _Group:
 
     @staticmethod
     def _settle(running: Sequence["_Loop"], started: float) -> float:
-        """Share the time since `started` among the blocks; returns now."""
+        """Divide the time since `started` among the blocks; returns the time now."""
         now = time.monotonic()
         for loop in running:
             loop.seconds += (now - started) / len(running)
@@ -185,7 +185,7 @@ class _Loop:
 
     @property
     def next_evaluation(self) -> int:
-        """The step after which the next evaluation comes; one that a checkpoint came before is still due."""
+        """The step of the next evaluation; it is the present step if a checkpoint was written just before it."""
         return self.log.steps[-1] + self.cell.recipe.log_every
 
     @property
@@ -218,7 +218,7 @@ class _Loop:
         return ramps
 
     def evaluate(self) -> None:
-        """Enter the measures of every evaluated split into the log, keep the best parameters, restart what is due."""
+        """Log the measures of every evaluated split, keep the best parameters, restart the seeds that are due."""
         recipe, values = self.cell.recipe, self._figures()
         self.log.append(self.step, values)
         error = values[self.cell.task.selects].double()
@@ -249,14 +249,14 @@ class _Loop:
             self.state = self.program.restarted(self.state, due, self.restarts["count"], self.request.block.seeds)
 
     def report(self) -> None:
-        """Tell the step, and the seeds asked for that have passed the threshold in this process."""
-        judged = self.log.columns.get(self.cell.task.judges)  # None where it is judged once, at the end
+        """Report the step, and how many of the seeds asked for have passed the threshold in this process."""
+        judged = self.log.columns.get(self.cell.task.judges)  # None if that split is evaluated only at the end
         if self.request.threshold is not None and judged is not None:
             self.solved |= self.cell.task.solves(judged[-1], self.request.threshold)
         self.request.report(self.step, int(self.solved[self.request.block.lanes].sum()))
 
     def outcome(self) -> BlockResult | Exception:
-        """The result, or the error in making it."""
+        """The result, or the error that prevented it."""
         try:
             return self.result()
         except Exception as error:  # the caller stores and reports it
@@ -305,7 +305,7 @@ class _Loop:
         }
 
     def restore(self, snapshot: checkpoint.Snapshot) -> None:
-        """Go on from a snapshot."""
+        """Take over the state of a snapshot."""
         self.step = snapshot["step"]
         self.seconds = snapshot["seconds"]
         self.log.restore(snapshot["steps"], snapshot["log"])
@@ -320,7 +320,7 @@ def _entries(part: State | Selected) -> dict[str, Any]:
 
 
 def _to(value: Any, device: torch.device) -> Any:
-    """Tensors in nested dictionaries, on the device."""
+    """Move the tensors in nested dictionaries to the device."""
     if isinstance(value, Tensor):
         return value.to(device)
     return {key: _to(entry, device) for key, entry in value.items()}

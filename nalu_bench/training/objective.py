@@ -29,9 +29,9 @@ def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Calla
     A penalty with a condition counts only where the loss without penalties is below its limit.
 
     Args:
-        task: whose objective gives the loss and the penalties.
-        loss: the recipe's.
-        penalties: the model's, by name.
+        task: its objective gives the loss and the penalties.
+        loss: the recipe's loss.
+        penalties: the model's penalties, by name.
     """
 
     def total(network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]) -> Tensor:

@@ -1,6 +1,6 @@
 """Optimisers as pure functions of one parameter, so that they work on a stacked seed axis: see `Update`.
 
-The formulas are those of `torch.optim`; a test holds them against it.
+The formulas are those of `torch.optim`; a test compares the two.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def sgd(
 def corrections(recipe: Recipe, steps: Tensor) -> tuple[Tensor, Tensor]:
     """Step size and correction after `steps` updates (counted from 1), float64.
 
-    The learning rate follows the recipe's schedule: its factor is taken at the share of the steps before this one.
+    The learning rate follows the recipe's schedule, at the share of steps that are done before this one.
     """
     steps = steps.to(torch.float64)
     schedule = registry.schedules.load(recipe.schedule)

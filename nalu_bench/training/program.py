@@ -1,7 +1,7 @@
 """Many seeds of one network as one computation, over a stacked seed axis.
 
-Letters: S seeds of a block, B examples, I inputs, O outputs. Losses are never summed across seeds before they are
-differentiated on their own, so every seed trains as if alone.
+Letters: S seeds of a block, B examples, I inputs, O outputs. The loss of every seed is differentiated on its own, so
+every seed trains as if alone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,8 +38,8 @@ class State:
     Attributes:
         parameters: by full name, (S, ...).
         means, squares: the optimiser's running means of every gradient and of its square.
-        alive: (S,) whether every loss so far was finite; where not, the seed stays as it was before.
-        diverged_at: (S,) the step whose loss was the first not to be finite, or -1.
+        alive: (S,) whether every loss so far was finite; a seed that is not alive no longer changes.
+        diverged_at: (S,) the first step whose loss was not finite, or -1.
         loss: (S,) the last training loss.
     """
 
@@ -51,7 +51,7 @@ class State:
     loss: Tensor
 
     def tensors(self) -> list[Tensor]:
-        """All tensors, as `of` takes them."""
+        """All tensors, in the order in which `of` takes them."""
         moments = (*self.means.values(), *self.squares.values())
         return [*self.parameters.values(), *moments, self.alive, self.diverged_at, self.loss]
 
@@ -97,7 +97,7 @@ class Program:
         self._measure_graphs: dict[tuple[bool, torch.Size], tuple[Flat, list[str]]] = {}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
-        """Initial weights, each from the stream of its seed and name."""
+        """The state before training. Every weight is drawn from the stream of its seed and name."""
         prototypes = dict(self.network.named_parameters())
         parameters = {
             f"network.{name}": torch.stack([_draw(prototypes[name], name, initialise, seed) for seed in seeds])
@@ -118,8 +118,8 @@ class Program:
         """The state with new initial weights and a fresh optimiser for the seeds that are due.
 
         Args:
-            due: (S,) which.
-            count: (S,) which draw of the seed's initial weights, from 1; 0 was that of `initial_state`.
+            due: (S,) the seeds that start anew.
+            count: (S,) number of the draw of a seed's weights, from 1; `initial_state` makes draw 0.
             seeds: of the block.
         """
         prototypes = dict(self.network.named_parameters())
@@ -146,7 +146,7 @@ class Program:
             constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
             schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
         """
-        graph = self._step_graphs.get(numbers.shape)  # the last batch of an epoch may be a smaller one
+        graph = self._step_graphs.get(numbers.shape)  # the last batch of an epoch may be smaller
         if graph is None:
             graph = self._step_graphs[numbers.shape] = compilation.graph(self._flat_step, self.mode)
         drawn = [numbers] if noise is None else [numbers, noise]
@@ -209,7 +209,7 @@ class Program:
         return dict(zip(names, figures, strict=True))
 
     def _flat_measures(self, shared: bool, names: list[str]) -> Flat:
-        """The measures as a function of tensors alone; it enters their names into `names` when it is traced."""
+        """The measures as a function of tensors alone; a call or a trace of it writes their names into `names`."""
 
         def figures_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
             figures: Tensors = functional_call(self.measures, parameters, (x, t))
@@ -227,7 +227,7 @@ class Program:
 
     @torch.no_grad()
     def test(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
-        """As `evaluate`, eagerly: for what is computed once, and may be long."""
+        """The same as `evaluate`, but eager: for long splits that are evaluated once."""
 
         def measured(examples: Examples) -> Tensors:
             names: list[str] = []
@@ -237,12 +237,12 @@ class Program:
         return _mean_over((measured(examples), examples.count) for examples in chunks)
 
     def sparsity_error(self, parameters: Tensors) -> Tensor:
-        """(S,), see `Network.sparsity_error`."""
+        """The sparsity error of every seed (S,), see `Network.sparsity_error`."""
         error: Tensor = self._of_every_seed(self.sparsity, parameters)
         return error
 
     def records(self, parameters: Tensors, x: Tensor) -> Tensors:
-        """The task's named arrays (S, ...) of the network of every seed on the same inputs (B, ...)."""
+        """The task's named arrays (S, ...) for the network of every seed, on the same inputs (B, ...)."""
         arrays: Tensors = self._of_every_seed(self.recording, parameters, x)
         return arrays
 
@@ -263,13 +263,13 @@ class Program:
 
     @torch.no_grad()
     def _of_every_seed(self, function: Bound, parameters: Tensors, *inputs: Tensor, in_dims: Any = None) -> Any:
-        """A function of the network for every seed, eagerly; inputs are the same for all unless `in_dims` differ."""
+        """A function of the network for every seed, eagerly; seeds share the inputs unless `in_dims` says otherwise."""
         dims = in_dims or (0, *(None for _ in inputs))
         return over_seeds(lambda p, *rest: functional_call(function, p, rest), self.width, dims)(parameters, *inputs)
 
 
 def _mean_over(chunks: Iterable[tuple[Tensors, int]]) -> Tensors:
-    """The mean of figures over chunks of examples, each with its count; a single chunk's are taken as they are."""
+    """Means of figures over chunks of examples, weighted by their counts; those of a single chunk stay as they are."""
     (figures, count), *others = chunks
     if not others:
         return figures
@@ -281,13 +281,13 @@ def _mean_over(chunks: Iterable[tuple[Tensors, int]]) -> Tensors:
 
 
 def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
-    """The program of a cell, shared with every cell of this process that needs the same computations."""
+    """The program of a cell; all cells of this process that need the same computations share it."""
     recipe = replace(
         cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last",
         reinitialize_after=0, reinitialize_counting="in_a_row", reinitialize_above=0.0, reinitialize_times=1,
         schedule="constant", schedule_end=0.0,
     )  # fmt: skip
-    kind = type(cell.task)  # a subclass may override anything that `program()` of its parent does not tell
+    kind = type(cell.task)  # a subclass may override methods that its parent's `program()` does not cover
     task = [f"{kind.__module__}.{kind.__qualname__}", *map(str, cell.task.program())]
     key = canonical([plain(cell.model), task, plain(recipe), mode.describe(), width])
     if key not in _programs:
@@ -299,8 +299,11 @@ _programs: dict[str, Program] = {}
 
 
 def check_network(cell: Cell, network: Network) -> None:
-    """Raise UsageError for parameters without initial values, for buffers, for noise that nobody hands on, and for
-    penalties without a factor or factors without a penalty."""
+    """Raise UsageError for a network that cannot be trained.
+
+    Every parameter must have an initial value, and every penalty a factor. There may be no buffers, no units that ask
+    for noise and get none, and no factors without a penalty.
+    """
     undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
     if undrawn:
         raise UsageError(f"`initialisers` of {cell.model.name}'s units must name every parameter, missing {undrawn}.")
@@ -309,7 +312,10 @@ def check_network(cell: Cell, network: Network) -> None:
         raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
     noisy = sorted(path for path, unit in network.units() if unit.noise)
     if noisy and not network.noise:
-        raise UsageError(f"a {cell.model.kind} model hands no noise to its units, and {', '.join(noisy)} ask for it.")
+        raise UsageError(
+            f"units of a {cell.model.kind} model must do without noise, got {', '.join(noisy)} that ask for it; "
+            "choose other units or a model that passes noise on."
+        )
     found = sorted(_penalties(cell, network))
     given = sorted(cell.model.penalties)
     if found != given:

@@ -1,4 +1,4 @@
-"""Any trained network again, from the record of its run."""
+"""Rebuild any trained network from the record of its run."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ def network(cell: Cell, parameters: Mapping[str, np.ndarray]) -> Network:
     """The network of a cell with given parameters, an ordinary module for one network.
 
     Args:
-        cell: whose model and task say how it is built.
+        cell: its model and its task say how the network is built.
         parameters: by full name, as `store.reader.Store.parameters` gives them for a seed.
 
     Raises:

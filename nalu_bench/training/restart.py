@@ -15,7 +15,7 @@ Memory = dict[str, Tensor]
 
 
 class RestartRule:
-    """When seeds start anew, and with which weights. A rule has no state of its own: it is given its memory."""
+    """A rule for when seeds start anew and with which weights. It has no state: its memory is an argument."""
 
     def first(self, seeds: int, device: torch.device) -> Memory:
         """The memory before training."""
@@ -27,10 +27,10 @@ class RestartRule:
         """The memory after an evaluation, and which seeds (S,) start anew.
 
         Args:
-            memory: before it.
+            memory: before the evaluation.
             figures: everything that the evaluation measured, by column; "train_loss" among them.
-            error: (S,) on the selecting split, smaller is better.
-            alive: (S,) which seeds have not diverged; the others stay as they are.
+            error: (S,) on the selecting split; smaller is better.
+            alive: (S,) whether a seed has not diverged; the others never start anew.
         """
         raise NotImplementedError
 
@@ -41,15 +41,16 @@ class RestartRule:
 
 @register("stale", version=1)
 class Stale(RestartRule):
-    """A seed starts anew once its error on the selecting split has not fallen for `recipe.reinitialize_after`
-    evaluations, in a row or in total, if the smallest since the draw is at least `reinitialize_above`, and less than
-    `reinitialize_times` times.
+    """A seed starts anew if its error on the selecting split no longer falls.
+
+    It must not have fallen at `recipe.reinitialize_after` evaluations, in a row or in total. The smallest error since
+    the draw must be at least `reinitialize_above`. A seed starts anew at most `reinitialize_times` times.
 
     Source: the IIT Indore report, section 5.1 (in a row, above a threshold, any number of times) and its code (in
     total, without a threshold, once). Deviations: the report leaves open what the threshold is compared with.
 
-    Memory: "best" (S,), the smallest finite error since the draw, or inf; "stale" (S,), evaluations without a smaller
-    one, since then or in total.
+    Memory: "best" (S,), the smallest finite error since the draw, or inf; "stale" (S,), evaluations without a
+    smaller one, in a row or in total.
     """
 
     def first(self, seeds: int, device: torch.device) -> Memory:

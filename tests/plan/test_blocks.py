@@ -1,4 +1,4 @@
-"""How seeds are grouped and named."""
+"""Blocks of seeds and their names."""
 
 import pytest
 

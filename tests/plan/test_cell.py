@@ -1,4 +1,4 @@
-"""The address of a cell: the same for equal values however they are written, another for any other."""
+"""The address of a cell: equal values give the same one however they are written, other values another."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace

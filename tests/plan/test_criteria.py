@@ -74,7 +74,7 @@ def test_an_unknown_criterion_is_refused_and_one_of_other_runs_is_not_known_befo
 
 
 class Beaten(Kind):
-    """Solved is what is better than the median of the references of the same setting."""
+    """A run is solved if it is better than the median of the references of the same setting."""
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return runs.assign(solved=runs["extrapolation_mse"] < self.criteria(cell, others)["threshold"])
@@ -86,7 +86,7 @@ class Beaten(Kind):
 
 @pytest.fixture
 def wanted(make_cell: Callable[..., Cell], make_task: Callable[..., Any]) -> list[Wanted]:
-    """A cell of each of two operations, and after them a reference for each."""
+    """Two cells, one for each of two operations, then a reference for each."""
     return [
         Wanted(make_cell(layers, make_task(operation)), (0, 1, 2), role, criterion=criteria.REFERENCE)
         for role, layers in (("cell", "nau nmu"), (criteria.REFERENCE, "linear linear"))

@@ -1,4 +1,4 @@
-"""Files of experiments: what is wrong in one is said with its name, and the budgets of one may have any name."""
+"""Files of experiments: an error names the file, and a budget may have any name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Write the experiment mine/table with some lines changed, by key (None removes one); returns its file."""
+    """Write the experiment mine/table with some lines changed, by key (None removes one); returns its path."""
     folder = tmp_path / "experiments" / "mine"
     folder.mkdir(parents=True)
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
@@ -43,7 +43,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     ("lines", "words"),
     [
         ({"budgets": None}, "must set budgets"),
-        ({"budgets": "{}"}, "must set one budget at least"),
+        ({"budgets": "{}"}, "must set at least one budget"),
         ({"budgets": "{paper: 5}"}, "budgets must be a mapping of names to {seeds, steps, log_every, ramp_scale}"),
         ({"budgets": "{smoke: {seeds: 2}}"}, "must set budgets.smoke.log_every, budgets.smoke.ramp_scale, budgets"),
         ({"budgets": "{smoke: {step: 20}}"}, "unknown key of budgets in experiments/mine/table.yaml 'step'; did you"),

@@ -1,4 +1,4 @@
-"""The addresses of all committed cells, held fast: whatever moves or is generalised leaves them as they are."""
+"""The addresses of all committed cells: no change of the code may change one."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""How models and operations are called: by their own files and classes, else by their names."""
+"""Labels of models and operations: from their own files and classes, else their names."""
 
 from pathlib import Path
 

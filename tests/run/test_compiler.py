@@ -1,4 +1,4 @@
-"""Which compiler is looked for, and what is said where it does not work."""
+"""The choice of the C++ compiler, and the messages if it does not work."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ def forget() -> Iterator[None]:
 
 @pytest.fixture
 def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A compiler that is there and fails."""
+    """A compiler that exists and fails."""
     path = tmp_path / "broken++"
     path.write_text("#!/bin/sh\nexit 1\n")
     path.chmod(0o755)
@@ -39,7 +39,7 @@ def test_a_compiler_that_is_missing_or_broken_does_not_work(broken: Path, monkey
 
 
 def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    """In a process of its own: torch reads CXX when it is imported."""
+    """Run a command in a new process: torch reads CXX when it is imported."""
     return subprocess.run([sys.executable, "-m", "nalu_bench", *arguments], capture_output=True, text=True, check=False)
 
 

@@ -1,4 +1,4 @@
-"""The estimate of memory, and what the runner makes of it."""
+"""The estimate of memory, and how the runner uses it."""
 
 import subprocess
 import sys

@@ -15,7 +15,7 @@ from nalu_bench.run import pool
 
 
 def square(item: int, tell: Callable[..., None]) -> int:
-    """Kills its process for -1."""
+    """The square of a number; -1 kills its process."""
     if item == -1:
         os._exit(1)
     tell(item, "seen")

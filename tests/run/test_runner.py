@@ -1,4 +1,4 @@
-"""Which blocks are trained when, and beside which."""
+"""The order of blocks, and which are trained side by side."""
 
 from collections.abc import Callable
 from pathlib import Path

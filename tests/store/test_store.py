@@ -1,4 +1,4 @@
-"""The run store: written once, read as a union, safe from what fails half-way."""
+"""The run store: written once, read as a union, and whole after a failure half-way."""
 
 import hashlib
 import json

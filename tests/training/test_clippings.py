@@ -1,4 +1,4 @@
-"""Clipping of gradients against that of torch, for each seed on its own."""
+"""Clipping of gradients, for each seed on its own, compared with torch's."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ SEEDS = 4
 
 
 def gradients() -> dict[str, Tensor]:
-    """Of four seeds, with norms on both sides of the limit, and one of none."""
+    """Gradients of four seeds: their norms are on both sides of the limit, and one is zero."""
     generator = torch.Generator().manual_seed(0)
     size = torch.tensor([0.1, 1.0, 10.0, 0.0]).double()
     shapes = {"W": (2, 3), "b": (2,), "kernel": (2, 1, 3, 3)}

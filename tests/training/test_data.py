@@ -38,7 +38,7 @@ def train(cell: Cell, path: Path) -> BlockResult:
 
 
 class Chunked(TenParameter):
-    """Evaluated seven examples at a time: 32 are four chunks and a rest."""
+    """A task that is evaluated on seven examples at a time: 32 are four chunks and a rest."""
 
     chunk = 7
 
@@ -59,7 +59,7 @@ def test_an_evaluation_in_chunks_is_the_whole_one_to_rounding(
 
 
 class Listed(TenParameter):
-    """Rows of a table that cannot be written to; the sums of `per_example` of them are the inputs."""
+    """A task of rows from a read-only table; its inputs are sums of `per_example` rows."""
 
     count = 20
     remainder = KEEP

@@ -1,4 +1,4 @@
-"""A block of one seed computes without vmap what it would compute with it."""
+"""A block of one seed computes the same without vmap as with it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The training of a block against a plain loop, and what a seed's bits may not depend on."""
+"""The training of a block compared with a plain loop, and the independence of a seed's bits."""
 
 import json
 from collections.abc import Callable
@@ -282,7 +282,7 @@ def test_a_block_whose_checkpoint_is_behind_catches_up(
 
 
 def lane_bits(loop: _Loop, lane: int) -> list[bytes]:
-    """All that a loop knows of one lane."""
+    """The bits of everything that a loop holds for one lane."""
     state, selected = loop.state, loop.selected
     tensors = [*state.tensors(), selected.error, selected.step]
     tensors += [*selected.parameters.values(), *(entry for column in loop.log.columns.values() for entry in column)]
@@ -290,7 +290,7 @@ def lane_bits(loop: _Loop, lane: int) -> list[bytes]:
 
 
 def fill_other_lanes(loop: _Loop, lane: int) -> None:
-    """Other weights, data and subsets in every lane but one; a NaN and an infinity among the neighbours."""
+    """Put other weights, data and subsets into every lane but one, with a NaN and an infinity beside it."""
     others = torch.arange(WIDTH) != lane
     generator = torch.Generator().manual_seed(0)
     parameters = {name: value.clone() for name, value in loop.state.parameters.items()}
@@ -579,7 +579,7 @@ def test_a_checkpoint_of_another_version_or_mode_is_refused_with_what_differs(
 
 
 def selected_after(cell: Cell, errors: list[list[float]]) -> tuple[list[int], list[float]]:
-    """The steps selected from invented validation errors, one row an evaluation, and the parameters kept."""
+    """The steps selected and the parameters kept for invented validation errors, one row an evaluation."""
     loop = Single(cell)
     for number, row in enumerate(errors):
         loop.step = number * cell.recipe.log_every

@@ -1,4 +1,4 @@
-"""Units that ask for noise in training: from a stream of its own, and none in evaluation."""
+"""Units that ask for noise: in training it comes from a stream of its own, in evaluation there is none."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Dropout(Linear):
-    """y = W (m ⊙ x / p) + b in training, m_i = 1 where its number lies below p, and y = W x + b else."""
+    """y = W (m ⊙ x / p) + b in training, m_i = 1 if its random number is below p; y = W x + b otherwise."""
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
@@ -62,7 +62,7 @@ def loop_of(cell: Cell) -> _Loop:
 
 
 def trained(cell: Cell) -> _Loop:
-    """After the first evaluation of a trained network."""
+    """The loop of a cell, trained until its first evaluation after step 0."""
     loop = loop_of(cell)
     assert list(_Group([loop], training_numbers(cell, ALL.seeds, EAGER)).advance()) == []
     return loop
@@ -121,5 +121,5 @@ def test_an_evaluation_is_without_noise(cells: tuple[Cell, Cell]) -> None:
 
 def test_a_network_that_hands_no_noise_to_a_unit_that_asks_is_refused(make_cell: MakeCell) -> None:
     network: Any = Recurrence(Dropout(3, 2), Linear(2, 1))
-    with pytest.raises(UsageError, match="hands no noise to its units, and cell ask for it"):
+    with pytest.raises(UsageError, match="must do without noise, got cell that ask for it"):
         check_network(make_cell("linear linear"), network)

@@ -1,4 +1,4 @@
-"""What training minimises beside the loss, what a task may say of its own, and what it may not share."""
+"""Penalties beside the loss, tasks with their own objective and measures, and programs that tasks may not share."""
 
 import math
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_a_penalty_acts_only_where_the_loss_is_below_its_limit(below: float | No
 
 def test_in_training_the_condition_is_each_seeds_own(make_cell: MakeCell, tmp_path: Path) -> None:
     def losses(penalty: Penalty) -> np.ndarray:
-        """Of every seed at step 2, the first at which the penalty has its full factor."""
+        """The losses of all seeds at step 2, the first with the full factor of the penalty."""
         return train(make_cell(penalty=penalty, steps=2, log_every=1), tmp_path).columns["train_loss"][2]
 
     free = losses(Penalty(0.0, 0, 1))
@@ -124,7 +124,7 @@ def test_the_largest_figure_is_selected_and_solves_where_larger_is_better(
 
 
 class Seeing(TenParameter):
-    """A task whose network sees ones, whatever the inputs are, and that looks at its gates there."""
+    """A task whose network is trained on ones instead of the inputs, and whose gates are computed there."""
 
     def objective(self, network: Any, x: Tensor, *rest: Any) -> tuple[Tensor, dict[str, Tensor]]:
         return super().objective(network, torch.ones_like(x), *rest)

@@ -1,4 +1,4 @@
-"""The optimisers against those of torch."""
+"""The optimisers compared with torch's."""
 
 from dataclasses import replace
 

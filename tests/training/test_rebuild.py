@@ -1,4 +1,4 @@
-"""From the record of a run its network can be rebuilt, and tested again."""
+"""A network can be rebuilt from the record of its run, and tested again."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Learning-rate schedules against those of torch."""
+"""Learning-rate schedules compared with torch's."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ RECIPE = Recipe(
 
 
 def torchs(schedule: str) -> list[float]:
-    """The learning rate of every step, as torch has it."""
+    """The learning rates of torch's schedule at every step."""
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=RATE)
     scheduler = {
         "constant": lambda: lr_scheduler.ConstantLR(optimizer, factor=1.0),

@@ -1,8 +1,8 @@
 """The inputs of a training step for a whole block: numbers of the streams, spread over the task's intervals.
 
-Drawing costs as much as training unless it is attended to. On the CPU a numba kernel writes the finished numbers of
+Without care, drawing takes as long as training. On the CPU a numba kernel writes the finished numbers of
 all seeds into one buffer that is small enough to stay in a core's cache; elsewhere the same formulas run as compiled
-tensor operations. All give the same bits before the spreading, and the same up to rounding after it.
+tensor operations. Both give the same bits before the spreading, and the same up to rounding after it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Draw = Callable[[int], Tensor]
 
 
 def coefficients(intervals: NDArray[np.float32]) -> Tensor:
-    """(2, 2) offset and slope, as functions of u, on either side of u = 1/2: see `spread`."""
+    """Offset and slope (2, 2) of the lines in u below and above u = 1/2, see `spread`."""
     (low, high), (low2, high2) = np.asarray(intervals, np.float64)
     return torch.tensor([[low, 2 * (high - low)], [2 * low2 - high2, 2 * (high2 - low2)]], dtype=torch.float32)
 
 
 def spread(u: Tensor, lines: Tensor) -> Tensor:
-    """Uniform numbers to two intervals of equal probability: u below 1/2 to the first, else to the second.
+    """Spread uniform numbers over two intervals of equal probability: u below 1/2 over the first, else the second.
 
     Args:
         u: numbers in [0, 1).
-        lines: what `coefficients` gives for the intervals (2, 2).
+        lines: the `coefficients` (2, 2) of the intervals.
     """
     below, above = lines.unbind()
     return torch.where(u < 0.5, below[0] + below[1] * u, above[0] + above[1] * u)

@@ -1,12 +1,12 @@
-"""Rows of fixed data, epoch by epoch: which rows a batch holds is a pure function of (purpose, seed, step).
+"""Rows of fixed data, epoch by epoch: the rows of a batch are a pure function of (purpose, seed, step).
 
 The order of an epoch is the permutation that sorts the outputs of a SplitMix64 stream:
 
     order_e = argsort(z_{e n}, ..., z_{e n + n - 1}),   z the outputs of the stream (purpose, seed), n things to order
 
-so that nothing has to be stored to go on in the middle of an epoch. Examples are L rows each, drawn without
-replacement: fixed data either keep the rows of an example together, as chunks of one permutation that all seeds share,
-or group them anew in every epoch.
+Nothing has to be stored to go on in the middle of an epoch. An example is L rows; rows are drawn without replacement.
+The rows of an example either stay together, as chunks of one permutation that all seeds share, or are grouped anew in
+every epoch.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ class EpochDraw:
     """Step (from 1) -> numbers of rows (S, L, B), int64; B is smaller in the last batch of an epoch that keeps it.
 
     Args:
-        rows: the split's, how they are grouped, and the fate of an incomplete batch.
+        rows: the rows of the split, their grouping, and the fate of an incomplete batch.
         length: L, rows of an example.
         batch: B, examples of a batch.
-        seeds: of the block.
+        seeds: the seeds of the block.
     """
 
     def __init__(self, rows: Rows, length: int, batch: int, seeds: list[int]) -> None:
@@ -43,7 +43,7 @@ class EpochDraw:
         return self.order[:, :, number * self.batch : (number + 1) * self.batch].contiguous()
 
     def _order(self, epoch: int) -> Tensor:
-        """(S, L, examples) the rows of an epoch in their order."""
+        """The rows (S, L, examples) of an epoch in their order."""
         if self.chunks is not None:
             orders = [permutation(key, epoch, self.examples) for key in self.keys]
             return torch.stack([self.chunks[:, order] for order in orders])
@@ -59,12 +59,12 @@ def permutation(key: Tensor, epoch: int, count: int) -> Tensor:
 
 
 def chunks(count: int, length: int, purpose: str = "chunks") -> Tensor:
-    """(L, count // L) rows that always stay together: consecutive ones of one permutation, the same for all seeds."""
+    """The rows (L, count // L) of chunks: consecutive rows of one permutation, which is the same for all seeds."""
     order = permutation(streams.stream_keys(purpose, [0])[0], 0, count)
     return order[: count // length * length].view(-1, length).mT
 
 
 def in_order(rows: Rows, length: int, split: str) -> Tensor:
-    """(L, examples) the rows of an evaluated split: as they stand for single rows, else the chunks of its own."""
+    """The rows (L, examples) of an evaluated split: single rows in their order, else the split's own chunks."""
     return torch.arange(rows.count).unsqueeze(0) if length == 1 else chunks(rows.count, length, split)
 

@@ -1,6 +1,6 @@
 """The one kernel that no tensor library offers: SplitMix64 for a block of streams, straight into floats.
 
-See `streams` for the generator and `draws.spread` for the intervals; a test holds the kernel against both.
+See `streams` for the generator and `draws.spread` for the intervals; a test compares the kernel with both.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def fill(keys: Any, step: Any, lines: Any, out: Any) -> None:
 
     Args:
         keys: (S, 2) start and gamma.
-        step: which batch.
+        step: number of the batch.
         lines: (2, 2) offset and slope below and from u = 1/2.
         out: (S, count) float32.
     """

@@ -57,7 +57,7 @@ def uniforms(key: Tensor, batch: Tensor, count: int) -> Tensor:
 
     Args:
         key: (2,) start and gamma.
-        batch: which batch of the stream, a scalar int64 tensor: the training step, say.
+        batch: number of the batch in the stream, such as the training step; a scalar int64 tensor.
         count: numbers in a batch.
     """
     outputs = (count + 1) // 2

@@ -1,4 +1,4 @@
-"""The numbers of a training step: intervals, and the kernel against the tensors."""
+"""The numbers of a training step: their intervals, and the kernel compared with tensor operations."""
 
 from typing import Any
 

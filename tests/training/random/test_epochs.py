@@ -1,4 +1,4 @@
-"""Rows of fixed data: without replacement in every epoch, and a pure function of seed and step."""
+"""Rows of fixed data: drawn without replacement in every epoch, and a pure function of seed and step."""
 
 import pytest
 import torch

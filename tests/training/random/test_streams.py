@@ -1,4 +1,4 @@
-"""Addressable randomness against known answers, big integers and simple statistics."""
+"""Addressable randomness compared with known answers, big integers and simple statistics."""
 
 from itertools import pairwise
 
@@ -18,14 +18,14 @@ def signed(value: int) -> int:
 
 
 def outputs(start: int, gamma: int, count: int, first: int = 0) -> list[int]:
-    """Through the tensors, as unsigned integers."""
+    """Outputs of the tensor operations, as unsigned integers."""
     position = torch.arange(first, first + count)
     z = splitmix64(torch.tensor(signed(start)), torch.tensor(signed(gamma)), position)
     return [value & MASK for value in z.tolist()]
 
 
 def reference(start: int, gamma: int, count: int, first: int = 0) -> list[int]:
-    """The same with Python's integers, step by step."""
+    """The same outputs from Python's integers, step by step."""
     state, found = (start + first * gamma) & MASK, []
     for _ in range(count):
         state = (state + gamma) & MASK
