@@ -26,10 +26,10 @@ reproduce-%: $(READY) ## any experiment, such as reproduce-madsen2020-table1 (FR
 bench: $(READY) ## time training against a plain torch loop, in minutes; leave the machine alone meanwhile
 	$(BIN)/python benchmarks/bench.py
 
-test: $(READY) ## run the tests, in minutes
+test: $(READY) ## run all tests but the slow ones, in minutes
 	$(BIN)/python -m pytest -n 2 -q -m "not slow"
 
-test-slow: $(READY) ## run the tests that take longer
+test-slow: $(READY) ## run the slow tests
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
 lint: $(READY) ## check the style
@@ -38,7 +38,7 @@ lint: $(READY) ## check the style
 types: $(READY) ## check the types
 	$(BIN)/mypy
 
-check: test test-slow lint types ## all tests, lint and types
+check: test test-slow lint types ## run all tests, check the style and the types
 
 list: $(READY) ## show tasks, models, recipes, budgets, experiments
 	$(BIN)/nalu-bench list

@@ -1,4 +1,4 @@
-"""`make bench`: how fast training is, side by side in one run; writes bench.json, bench.md and bench.png."""
+"""`make bench`: time ways to train side by side in one run, and write bench.json, bench.md and bench.png."""
 
 import json
 from dataclasses import asdict
@@ -16,16 +16,16 @@ from nalu_bench.analysis.render import style
 
 FOLDER = Path(__file__).parent
 SEEDS = {PLAIN: CORES, EAGER: 25 * CORES}
-"""Seeds of the programs that are timed once: as many as keep every core busy."""
+"""Numbers of seeds of the programs that are timed at one number only: enough to keep every core busy."""
 
 GROWTH = (1, 10, 25, 50, 100, 1000)
-"""Numbers of seeds of the compiled engine."""
+"""Numbers of seeds at which the compiled engine is timed."""
 
 TABLED = 100
-"""Seeds of the compiled engine in the table."""
+"""The one of these that stands in the table."""
 
 TIMES = 2
-"""Measurements of which the fastest counts."""
+"""Repetitions of each measurement; the fastest counts."""
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
-    """One line for every way of training every workload."""
+    """One line for every workload and program."""
     tabled = {(program.title, seeds) for program, seeds in (*SEEDS.items(), (COMPILED, TABLED))}
     lines = []
     for workload in WORKLOADS:
@@ -76,7 +76,7 @@ def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
 
 
 def figure(rows: list[dict[str, Any]]) -> None:
-    """Time per seed-step against the number of seeds."""
+    """Draw the time per seed-step against the number of seeds."""
     drawn, ((axes,),) = style.new_figure(5, 3.2)
     for workload, model in zip(WORKLOADS, ("nmu", "nalu", "nau"), strict=True):
         found = [row for row in rows if (row["workload"], row["program"]) == (workload.name, COMPILED.title)]

@@ -1,4 +1,4 @@
-"""Time and memory of training, every core busy: each measurement has processes of its own."""
+"""Time and memory of training with every core busy. Each measurement has processes of its own."""
 
 import multiprocessing
 import os
@@ -21,13 +21,13 @@ CORES = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Workload:
-    """What is trained.
+    """A cell that is timed.
 
     Attributes:
         name: key of `plain.WORKLOADS`.
-        title: for the table.
+        title: its name in the table.
         overrides: the cell, as on the command line.
-        steps: of the published protocol.
+        steps: steps of the published protocol.
         target: microseconds per seed-step to reach on two cores.
     """
 
@@ -38,7 +38,7 @@ class Workload:
     target: float
 
     def cell(self, steps: int, log_every: int) -> Cell:
-        """The cell with fewer steps than the protocol's."""
+        """The cell with other steps than the protocol's."""
         plan = compose.plan_cells([*self.overrides, "recipe=madsen2020", "budget=paper"], multirun=False)
         cell = plan.cells[0].cell
         return replace(cell, recipe=replace(cell.recipe, steps=steps, log_every=log_every))
@@ -53,7 +53,7 @@ WORKLOADS = (
 
 @dataclass(frozen=True)
 class Program:
-    """A way to train: how many steps are timed, and after how many each evaluation comes."""
+    """A way to train: `steps` steps with an evaluation every `log_every`, timed from the first evaluation on."""
 
     title: str
     compiled: bool | None  # None: the plain loop
@@ -68,8 +68,14 @@ COMPILED = Program("engine, compiled", True, 2000, 1000)
 
 @dataclass(frozen=True)
 class Measurement:
-    """Microseconds per seed-step with all processes at work, and their memory in MB: the peak, and what it grew by
-    between the first block's first evaluation and the end (a process holds a second block's state once it has one)."""
+    """Time and memory of one way to train one workload.
+
+    Attributes:
+        microseconds: per seed-step, with all processes at work.
+        peak: memory of all processes in MB.
+        growth: growth of the peak from the first block's first evaluation to the end, in MB. It includes the state of
+            a process's second block, where it trains two.
+    """
 
     microseconds: float
     peak: float
@@ -77,12 +83,12 @@ class Measurement:
 
 
 def measure(workload: Workload, program: Program, seeds: int, times: int = 1) -> Measurement:
-    """The fastest of some measurements: whatever else the machine does can only slow them."""
+    """The fastest of some measurements: other work of the machine can only slow them."""
     return min((_measure(workload, program, seeds) for _ in range(times)), key=lambda found: found.microseconds)
 
 
 def _measure(workload: Workload, program: Program, seeds: int) -> Measurement:
-    """Train `seeds` seeds for a while, from one evaluation to a later one, compilation and start not counted."""
+    """Train `seeds` seeds. The clock runs from one evaluation to a later one: compilation and start do not count."""
     shares = _shares(program, seeds)
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(len(shares)), context.Queue()
@@ -101,7 +107,7 @@ def _measure(workload: Workload, program: Program, seeds: int) -> Measurement:
 
 
 def _shares(program: Program, seeds: int) -> list[list[Block]]:
-    """Blocks for every process; the plain loop trains one seed at a time."""
+    """The blocks of every process; the plain loop trains one seed at a time."""
     width = 1 if program.compiled is None else WIDTH
     blocks = [Block(first // width, tuple(range(first, min(first + width, seeds)))) for first in range(0, seeds, width)]
     return [blocks[start::CORES] for start in range(min(CORES, len(blocks)))]
@@ -119,7 +125,7 @@ def _work(workload: Workload, program: Program, blocks: list[Block], barrier: An
 
 
 class _Clock:
-    """Counts the time from a block's first evaluation after training began to its last; all start together."""
+    """The clock of a process, from each block's first evaluation in training to its last. All clocks start together."""
 
     def __init__(self, program: Program, barrier: Any) -> None:
         self.program, self.barrier = program, barrier

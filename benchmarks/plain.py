@@ -1,4 +1,4 @@
-"""The usual way to train one network with torch: what a reader would write, and what the engine is held against.
+"""The usual way to train one network with torch, as the baseline of the engine.
 
 python benchmarks/plain.py nmu
 """
@@ -28,7 +28,7 @@ def ten_parameter_batch(size: int, low: float, high: float) -> tuple[Tensor, Ten
 
 
 def train(layers: list[nn.Module], batch: Batch, steps: int, log_every: int, logged: Callable[[int], None]) -> None:
-    """Adam on fresh batches, the penalty on its ramp, a clamp after every step, evaluation every `log_every` steps."""
+    """Train by Adam on fresh batches, with a penalty on a ramp, a clamp after every step, and evaluations."""
     network = nn.Sequential(*layers)
     optimizer = torch.optim.Adam(network.parameters())
     tests = [batch(10_000, 1, 2), batch(10_000, 2, 6)]

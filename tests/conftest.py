@@ -39,7 +39,7 @@ def make_task() -> Callable[..., Task]:
 
 @functools.cache
 def penalties_of(unit: str, *options: tuple[str, Any]) -> list[str]:
-    """The names of a unit's penalties, as it tells them: a model must state a factor for each, and for no other."""
+    """The names of a unit's penalties: a model must state a factor for each of them, and for no other."""
     import torch
 
     return list(registry.units.load(unit)(4, 2, **dict(options)).penalties(torch.rand(3, 4)))
@@ -47,7 +47,7 @@ def penalties_of(unit: str, *options: tuple[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="session")
 def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
-    """A cell from "unit unit"; everything else has a default, and recipe values are given by name."""
+    """A cell from "unit unit"; everything else has a default. Further arguments are values of the recipe, by name."""
     recipe = Recipe(
         name="test", optimizer="adam", learning_rate=0.01, beta1=0.9, beta2=0.999, epsilon=1e-8,
         batch_size=16, evaluation_size=32, steps=20, log_every=5, ramp_scale=1.0, selection="best_validation",
@@ -75,7 +75,7 @@ def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """One thread as in the runner, put back afterwards: bits are promised for a fixed number of threads."""
+    """Use one thread, as the runner does, and restore the number afterwards: bits are promised for a fixed number."""
     import torch
 
     before = torch.get_num_threads()
@@ -86,7 +86,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def check_gradients() -> Callable[["Unit", "Tensor"], None]:
-    """gradcheck, in float64, of a unit's outputs and penalties by its parameters and by its inputs."""
+    """Run gradcheck in float64 on a unit's outputs and penalties, as functions of its parameters and its inputs."""
     import torch
     from torch.func import functional_call
 

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from nalu_bench import paths, registry
+from nalu_bench.models.model import Model, Penalty
+from nalu_bench.models.network import Network
+from nalu_bench.models.recurrent import Recurrent
 from nalu_bench.plan import experiment
+from nalu_bench.plan.recipe import Recipe
+from nalu_bench.tasks.task import Task
+from nalu_bench.training.restart import RestartRule
+from nalu_bench.units import Unit
 
 ROOT = paths.CHECKOUT
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -20,13 +27,15 @@ BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ADDED = "plain or total or mine2026"
 """The names that the recipes of CONTRIBUTING add."""
 
+COPIED = {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks", "examples"}
+
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository with the files that the recipes of CONTRIBUTING add."""
     root = tmp_path_factory.mktemp("copy")
     for path in ROOT.iterdir():
-        if path.is_dir() and path.name in {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks"}:
+        if path.is_dir() and path.name in COPIED:
             ignored = shutil.ignore_patterns("__pycache__", "local", "*.parquet")
             shutil.copytree(path, root / path.name, ignore=ignored)
         elif path.is_file() and path.name != ".git":
@@ -122,6 +131,17 @@ def test_every_path_in_the_documents_exists() -> None:
     for document in [ROOT / "README.md", *ROOT.glob("experiments/*/README.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name} points to {target}"
+
+
+def test_the_table_of_defaults_names_what_the_classes_have() -> None:
+    classes = {one.__name__: one for one in (Task, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule)}
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = text[text.index("| class | override |") :].partition("\n\n")[0].splitlines()[2:]
+    for row in rows:
+        owner, names, *_ = (re.findall(r"`(\w+)`", cell) for cell in row.split("|")[1:])
+        known = {*dir(classes[owner[0]]), *getattr(classes[owner[0]], "__dataclass_fields__", {})}
+        assert set(names) <= known, f"CONTRIBUTING names {names} of {owner[0]}"
+    assert len(rows) > 20
 
 
 @pytest.mark.parametrize("verb", ["reproduce-table1", "test", "lint", "types", "setup"])

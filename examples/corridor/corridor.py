@@ -25,8 +25,8 @@ class Corridor(Task):
 
         loss = -mean (R - mean R) Σ_t log π(a_t | s_t)
 
-    The network is the policy: it sees the place as a one-hot vector, and π(right | s) = σ(network(s)). An action is
-    "right" where a uniform number lies below it, so that `sample` hands over nothing but these numbers.
+    The network is the policy: it sees the place as a one-hot vector, and π(right | s) = σ(network(s)). The agent goes
+    right where a uniform number lies below this probability; `sample` gives these numbers and nothing else.
 
     Source: REINFORCE (Williams 1992), the mean reward of the batch as baseline. Deviations: none known.
 
@@ -58,13 +58,13 @@ class Corridor(Task):
         return self.length
 
     def example_size(self, split: str) -> int:
-        """One for every step, to choose its action by."""
+        """One number for every step: it chooses the action."""
         return self.limit
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """The numbers (B, limit) that choose the actions; the target is the reward that can be had, 1."""
+        """The numbers (B, limit) that choose the actions; the target is the largest reward, 1."""
         u = numbers.mT
         return u, u.new_ones(len(u), 1)
 
@@ -80,7 +80,7 @@ class Corridor(Task):
         return {"reward": reward.mean(), "length": steps.mean()}
 
     def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
-        """On every place of the corridor."""
+        """The gates at every place of the corridor."""
         return super().gates(network, self.seen(x.new_tensor(range(self.length))))
 
     def probes(self) -> Probes:

@@ -1,4 +1,4 @@
-"""Numbers of a table of one's own: a CSV file with a column for each input and one for the target."""
+"""A table of one's own as a task: a CSV file with a column for each input and one for the target."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 class Table(Task):
     """t = the column `target` of a row, x = its columns `columns`.
 
-    A row belongs to the split in whose interval its value in the column `split_by` lies, and else to training.
+    The value in the column `split_by` decides on the split of a row: validation or extrapolation if it lies in their
+    interval, else training.
 
     The file is known by the SHA-256 of its content, wherever it lies. Where `sha256` states it, only training needs
     the file.
 
     Attributes:
         file: the path of the file, from the current folder.
-        sha256: the checksum that the file must have; of the file itself where nothing is stated.
+        sha256: the checksum that the file must have; if it is null, that of the file is used.
         columns: names of the inputs.
         target: name of the target.
         split_by: name of the column that splits the rows; it may be an input.
@@ -65,7 +66,7 @@ class Table(Task):
         return 1
 
     def fingerprint(self) -> dict[str, str]:
-        """The checksum that is stated, else that of the file; one is enough, and two must be equal."""
+        """The checksum: as stated, or else of the file. If there are both, they must be equal."""
         found = hashlib.sha256(self._content()).hexdigest() if Path(self.file).is_file() else None
         if self.sha256 and found and self.sha256 != found:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""A convolution that looks at every image, and a recurrence over what it sees."""
+"""A convolution that encodes every image, and a recurrence over the codes."""
 
 from torch import Tensor, nn
 
@@ -9,7 +9,7 @@ from nalu_bench.units import Unit
 class DigitNetwork(Recurrence):
     """e_n = A relu(conv(image_n)) + b, then a recurrence over e_1, ..., e_N: (..., N, 8, 8) -> (..., O).
 
-    The encoder is of ordinary modules, with torch's initial weights; the cell and the head are units.
+    The encoder is made of ordinary modules, with torch's initial weights. The cell and the head are units.
     """
 
     def __init__(

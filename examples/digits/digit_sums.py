@@ -1,6 +1,7 @@
 """The sum of digits that are seen one after the other, and the description of a model that reads them.
 
-Configurations are checked before torch is loaded, so nothing here imports it: the network is in `digit_network`.
+Configurations are checked before torch is loaded, so this module does not import it: the network is in
+`digit_network`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SIDE, GREYS, IMAGES = 8, 16, 1797
 """An image has 8 x 8 pixels of 0 to 16; there are 1,797 of them."""
 
 SHA256 = "87ff0c9e40dc7e2c0e34e7257799c2e3f3aec1a016363bb11cad869ec428a826"
-"""Of the images and labels as bytes: the content that `fingerprint` names."""
+"""Checksum of the images and labels as bytes: the content that `fingerprint` names."""
 
 
 @register("digit_sums", version=1)
@@ -35,10 +36,10 @@ SHA256 = "87ff0c9e40dc7e2c0e34e7257799c2e3f3aec1a016363bb11cad869ec428a826"
 class DigitSums(Task):
     """t = d_1 + ... + d_N, x_n an image (8, 8) of the digit d_n.
 
-    Every epoch groups the training images anew, each N make an example. Validation and test have images of their own.
+    Every epoch groups the training images anew, N to an example. Validation and test have images of their own.
 
-    Source: images of scikit-learn, the test set of "Optical Recognition of Handwritten Digits" (Alpaydin & Kaynak
-    1998). Deviations: none; the splits are ours, in the order of the file.
+    Source: scikit-learn's images, which are the test set of "Optical Recognition of Handwritten Digits" (Alpaydin &
+    Kaynak 1998). Deviations: none; the splits are ours, in the order of the file.
 
     Attributes:
         digits: N.
@@ -68,7 +69,7 @@ class DigitSums(Task):
         return self.digits
 
     def fingerprint(self) -> dict[str, str]:
-        """The images go by name and version: everybody has the same ones, wherever they lie."""
+        """Name and version of the images: everybody has the same ones, wherever they lie."""
         return {"images": "optdigits, test set of July 1998"}
 
     def rows(self, split: str) -> Rows:
@@ -109,7 +110,7 @@ class DigitReader(Recurrent):
     """image_n -> e_n, [e_n, h_{n-1}] -> h_n for every image, then h_N -> output_size.
 
     Attributes:
-        channels: of the convolution.
+        channels: outputs of the convolution.
         features: size of e.
     """
 

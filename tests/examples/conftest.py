@@ -1,4 +1,4 @@
-"""An example as a user has it: its package installed, its folder of YAML files named, and a home of its own."""
+"""Examples as a user has them: the package installed, NALU_BENCH_CONF set, and a home of its own."""
 
 import contextlib
 import functools
@@ -20,7 +20,7 @@ Example = Callable[[str, Path], AbstractContextManager[Path]]
 
 @pytest.fixture(scope="session")
 def example() -> Example:
-    """(name, folder) -> the example in force while the context lasts: its copy, with `conf`, `home` and `site`."""
+    """(name, folder) -> a context in which the example is installed below the folder, in `conf`, `home` and `site`."""
     return _example
 
 
@@ -59,7 +59,7 @@ def _install(source: Path, site: Path) -> None:
 
 
 def _forget_names() -> None:
-    """Let names and schemas be looked up again: they are kept for the life of a process."""
+    """Empty the caches of names and schemas, which are kept for the life of a process."""
     kept = [name for name, value in vars(Registry).items() if isinstance(value, functools.cached_property)]
     for kind in vars(registry).values():
         if isinstance(kind, Registry):

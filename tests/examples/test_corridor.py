@@ -1,4 +1,4 @@
-"""An agent that learns by policy gradient, from files alone: an objective and measures of the task's own."""
+"""The agent in a corridor, from its files alone: a task with its own objective and measures."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ def policy(odds: list[float]) -> Stack:
 
 
 def expected_reward(odds: Tensor, limit: int) -> Tensor:
-    """The probability to be at the right end after `limit` steps, from the Markov chain itself."""
+    """The probability of being at the right end after `limit` steps, computed from the Markov chain."""
     right = odds.sigmoid()
     at = nn.functional.one_hot(torch.tensor(len(odds) // 2), len(odds)).to(odds.dtype)
     for _ in range(limit):

@@ -1,4 +1,4 @@
-"""A table of one's own, from files alone: rows of a CSV file that is known by its content."""
+"""The table of one's own, from its files alone: rows of a CSV file, which is known by its content."""
 
 import hashlib
 import re
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture
 def table(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The example in force, in a folder of its own that holds the file."""
+    """The installed example; the current folder is a new one that holds the file."""
     with example("csv_table", tmp_path / "example") as folder:
         shutil.copy(DATA, tmp_path)
         monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""A recurrent CNN on images, from files alone: rows of fixed data, plain modules as parts, evaluation in chunks."""
+"""The recurrent CNN, from its files alone: rows of fixed data, plain modules as parts, evaluation in chunks."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def trained(cell: Cell) -> Store:
 
 
 def curves(store: Store, cell: Cell) -> bytes:
-    """All that was measured while it trained, as bytes."""
+    """Every figure of the training curves, as bytes."""
     frame = store.curves(cell)
     return b"".join(frame[name].to_numpy().tobytes() for name in frame)
 
