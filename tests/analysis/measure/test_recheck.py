@@ -1,4 +1,4 @@
-"""Committed facts follow from committed curves, and a forged one does not."""
+"""Committed facts follow from committed curves, and forged facts are found."""
 
 from collections import Counter
 from typing import Any
