@@ -1,1 +1,1 @@
-"""From runs to numbers with intervals, and from those to verdicts against what was printed."""
+"""Analysis: runs become numbers with intervals, and these get verdicts against the printed numbers."""

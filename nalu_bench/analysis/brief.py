@@ -1,4 +1,4 @@
-"""A few lines on some cells, for the terminal."""
+"""A short summary of cells for the terminal."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from nalu_bench.store.schema import Status
 
 
 def brief(store: Store, wanted: Sequence[Wanted]) -> str:
-    """One line a cell: seeds stored, solved, and the median of the judging measure at the selected step."""
+    """One line per cell: seeds stored, seeds solved, and the median of the judging measure at the selected step."""
     return "\n".join(_line(store, want) for want in wanted)
 
 

@@ -1,4 +1,4 @@
-"""The intervals under their public name."""
+"""Public name of the intervals."""
 
 from nalu_bench.analysis.stats.intervals import beta_mean_interval, gamma_mean_interval, wilson_interval
 

@@ -1,7 +1,7 @@
 """An experiment's folder in `results/`: the only module that writes there.
 
-What was measured (runs.csv, curves.parquet, manifest.json) is written first; everything else is made from these files
-alone, so that a fresh clone makes it again to the byte.
+The measured files (runs.csv, curves.parquet, manifest.json) are written first. Everything else is made from them alone,
+so that a fresh clone rebuilds it to the byte.
 """
 
 import functools
@@ -31,14 +31,14 @@ from nalu_bench.store.schema import Status
 
 @dataclass(frozen=True)
 class Scope:
-    """What to report.
+    """Scope of a report.
 
     Attributes:
-        experiment: which one.
-        budget: at which scale.
-        custom: whether values were changed by hand: such a report is never committed.
-        cells: its cells with the seeds asked for.
-        changes: the values that were, beyond the seeds: such runs are held against no printed number.
+        experiment: the experiment.
+        budget: the name of its budget.
+        custom: whether values were changed by hand. Such a report is never committed.
+        cells: the cells, with the seeds asked for.
+        changes: the values changed by hand, other than the seeds. Such runs are compared with no printed number.
     """
 
     experiment: Experiment
@@ -48,7 +48,7 @@ class Scope:
     changes: Sequence[str] = ()
 
     def describe_budget(self) -> dict[str, Any]:
-        """The budget for the manifest."""
+        """The budget as the manifest holds it."""
         changes = {"changes": list(self.changes)} if self.changes else {}
         return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
 
@@ -60,10 +60,10 @@ def default_budget(experiment: Experiment, results: Path) -> str:
 
 
 def check(experiment: Experiment, cells: Sequence[Wanted], everything: Sequence[Wanted]) -> None:
-    """Raise UsageError if a report of the experiment cannot be made: what can be known before cells are trained.
+    """Raise UsageError if the experiment cannot be reported, as far as this is known before training.
 
     Args:
-        cells: those to train. everything: all cells of the experiment, of which a number may be printed.
+        cells: the cells to train. everything: all cells of the experiment; any of them may have a printed number.
     """
     kind = kind_of(experiment)
     kind.check(cells)
@@ -77,10 +77,10 @@ def kind_of(experiment: Experiment) -> Kind:
 
 
 def write(scope: Scope, store: Store, results: Path) -> Path:
-    """Bring a folder of results up to date with the store; returns the folder.
+    """Bring a folder of results up to date with the store. Returns the folder.
 
     Raises:
-        UsageError if there are no runs, or fewer than committed results already report.
+        UsageError if there are no runs, or fewer than the committed results report.
     """
     kind = kind_of(scope.experiment)
     folder, shared = target(scope, results), results / scope.experiment.name
@@ -102,13 +102,13 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
 
 
 def _news(now: Collection, before: Collection) -> bool:
-    """Whether there is more, or other, than the folder holds."""
+    """Whether the runs, cells or weights differ from those in the folder."""
     runs = now.runs_text() != before.runs_text()
     return runs or now.manifest["cells"] != before.manifest["cells"] or len(now.weights) != len(before.weights)
 
 
 def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store, cells: Sequence[Wanted]) -> None:
-    """Committed results never shrink, and never keep facts that were judged by another criterion."""
+    """Refuse to shrink committed results, and to keep facts that were judged by another criterion."""
     if len(now.runs) < len(before.runs):
         raise UsageError(
             f"{folder} reports {len(before.runs)} runs, and only {len(now.runs)} of the present configuration are "
@@ -162,7 +162,7 @@ def _seal(folder: Path) -> None:
 
 
 def _render(kind: Kind, folder: Path) -> None:
-    """Tables and figures from the measured files as they were written."""
+    """Make tables and figures from the measured files in the folder."""
     measured = Collection.read(folder)
     assert measured is not None
     skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
@@ -181,7 +181,7 @@ def _render(kind: Kind, folder: Path) -> None:
 
 
 def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
-    """A smoke budget shows that everything runs; its numbers, and those of changed values, are held against nothing."""
+    """Compare nothing if the budget is smoke, which only shows that everything runs, or if values were changed."""
     budget = measured.manifest["budget"]
     reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
     reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
@@ -191,7 +191,7 @@ def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
 
 
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Ten digits: more would tell processors apart by the order of their sums."""
+    """Write ten digits: further ones differ between processors, which add in different orders."""
     frame.to_csv(path, index=False, lineterminator="\n", float_format="%.10g")
 
 
@@ -200,7 +200,7 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _write_figure(folder: Path, figure: Any) -> None:
-    """PNG and PDF without a date, or no two would be the same."""
+    """Write PNG and PDF without a date, so that equal figures give equal files."""
     from matplotlib import pyplot as plt
 
     formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
@@ -243,13 +243,13 @@ def _markdown(
 
 
 def _overrides(measured: Collection) -> list[str]:
-    """The overrides that the report was made with, but for a choice among the experiment's cells and seeds."""
+    """The overrides of the report, without those that choose among the experiment's cells and seeds."""
     budget = measured.manifest["budget"]
     return [f"budget={budget['name']}", *budget.get("changes", [])]
 
 
 def _remarks(table: pd.DataFrame, skipped: pd.DataFrame) -> list[str]:
-    """Which cells were skipped, and why what is not compared is not; the reason is the last part of a note."""
+    """List the skipped cells, and the metrics that are not compared. Their reason is the last part of a note."""
     metrics: dict[str, dict[str, None]] = {}
     for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
         metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None

@@ -1,4 +1,4 @@
-"""Losses of classes: logits (B, C), and labels as whole numbers (B,) or (B, 1)."""
+"""Classification losses. They take logits (B, C) and integer labels (B,) or (B, 1)."""
 
 from torch import Tensor
 from torch.nn import functional
@@ -8,6 +8,6 @@ from nalu_bench.registry import register
 
 @register("cross_entropy", version=1)
 def cross_entropy(y: Tensor, t: Tensor) -> Tensor:
-    """mean -log softmax(y)_t."""
+    """Cross entropy: mean -log softmax(y)_t."""
     labels = t.squeeze(-1) if t.ndim == y.ndim else t
     return functional.cross_entropy(y, labels)

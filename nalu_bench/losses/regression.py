@@ -1,4 +1,4 @@
-"""Losses of numbers: prediction and target (B, O)."""
+"""Regression losses. They take predictions and targets (B, O)."""
 
 from torch import Tensor
 from torch.nn import functional
@@ -9,20 +9,20 @@ from nalu_bench.registry import register
 
 @register("mse", version=1)
 def mse(y: Tensor, t: Tensor) -> Tensor:
-    """mean (y - t)²."""
+    """Mean squared error: mean (y - t)²."""
     _check_shapes(y, t)
     return (y - t).square().mean()
 
 
 @register("smooth_l1", version=1)
 def smooth_l1(y: Tensor, t: Tensor) -> Tensor:
-    """mean of d²/2 for |d| < 1 and |d| - 1/2 above, d = y - t (Girshick 2015, eq. 3)."""
+    """Smooth L1 loss: mean of d²/2 for |d| < 1 and of |d| - 1/2 above, d = y - t (Girshick 2015, eq. 3)."""
     _check_shapes(y, t)
     return functional.smooth_l1_loss(y, t)
 
 
 def _check_shapes(y: Tensor, t: Tensor) -> None:
-    """Raise UsageError for shapes that differ: subtraction would repeat one over the other."""
+    """Raise UsageError for different shapes, because a subtraction would broadcast them."""
     if y.shape != t.shape:
         raise UsageError(
             f"a prediction must have the shape of its target, got {tuple(y.shape)} and {tuple(t.shape)} for "

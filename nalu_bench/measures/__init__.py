@@ -1,1 +1,1 @@
-"""Measures by name: functions (prediction, target) -> scalar that a network is judged by."""
+"""Measures by name: functions (prediction, target) -> scalar that judge a network."""

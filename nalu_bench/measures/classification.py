@@ -1,4 +1,4 @@
-"""Measures of classes: logits (B, C), and labels as whole numbers (B,) or (B, 1)."""
+"""Classification measures. They take logits (B, C) and integer labels (B,) or (B, 1)."""
 
 from torch import Tensor
 
@@ -7,6 +7,6 @@ from nalu_bench.registry import register
 
 @register("correct", version=1)
 def correct(y: Tensor, t: Tensor) -> Tensor:
-    """The share of examples whose largest logit is that of the label."""
+    """The share of examples whose label has the largest logit."""
     labels = t.squeeze(-1) if t.ndim == y.ndim else t
     return (y.argmax(-1) == labels).to(y.dtype).mean()

@@ -1,28 +1,28 @@
-"""Measures of numbers: prediction and target (B, O)."""
+"""Regression measures. They take predictions and targets (B, O)."""
 
 from torch import Tensor
 
 from nalu_bench.registry import register
 
 NEGLIGIBLE = 1e-8
-"""The absolute error that is always right, `numpy.isclose`'s default."""
+"""Absolute errors up to this always count as right. It is the default of `numpy.isclose`."""
 
 
 @register("mse", version=1)
 def mse(y: Tensor, t: Tensor) -> Tensor:
-    """mean (y - t)²."""
+    """Mean squared error: mean (y - t)²."""
     return (y - t).square().mean()
 
 
 @register("mae", version=1)
 def mae(y: Tensor, t: Tensor) -> Tensor:
-    """mean |y - t|."""
+    """Mean absolute error: mean |y - t|."""
     return (y - t).abs().mean()
 
 
 @register("accuracy", version=1)
 def accuracy(y: Tensor, t: Tensor, tolerance: float) -> Tensor:
-    """The share of predictions with |y - t| <= 1e-8 + tolerance · |t|, as `numpy.isclose` has it."""
+    """The share of predictions with |y - t| <= 1e-8 + tolerance · |t|, the rule of `numpy.isclose`."""
     right = (y - t).abs() <= NEGLIGIBLE + tolerance * t.abs()
     return right.to(t.dtype).mean()
 

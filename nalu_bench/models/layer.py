@@ -1,4 +1,4 @@
-"""A unit of a model, as a configuration names it."""
+"""A unit of a model, as it stands in a configuration."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Layer:
-    """A unit by its registered name, with the arguments of its constructor beyond the two sizes."""
+    """The registered name of a unit, and the arguments of its constructor other than the two sizes."""
 
     unit: str
     options: dict[str, Any]
 
     def build(self, size_in: int, size_out: int) -> Unit:
-        """The unit of these sizes; raises UsageError for an option that it does not have."""
+        """Build the unit with these sizes. Raises UsageError for an option that the unit does not have."""
         unit = units.load(self.unit)
         known = list(inspect.signature(unit).parameters)[2:]
         for option in self.options:

@@ -1,4 +1,4 @@
-"""Multilayer perceptrons: affine layers with one activation, the last without."""
+"""Multilayer perceptrons: affine layers with the same activation after each but the last."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class MLP(Model):
     """input_size -> hidden[0] -> hidden[1] -> ... -> output_size.
 
     Attributes:
-        activation: after every layer but the last, a key of `units.dense.ACTIVATIONS`.
-        hidden: outputs of the hidden layers.
+        activation: a key of `units.dense.ACTIVATIONS`; it follows every layer but the last.
+        hidden: sizes of the hidden layers.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})

@@ -1,4 +1,4 @@
-"""What every model offers: a description that is checked and hashed before torch is loaded, and a network."""
+"""The contract of a model: a description that is checked and hashed before torch is loaded, and a network."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 WIDTH = 25
-"""Seeds of a block, where the model and the device name no other width.
+"""Number of seeds in a block, unless the model or the device names another.
 
 Microseconds per seed-step on one core, compiled, for widths 12, 16, 20, 25, 32, 50, 100: NMU with 100 inputs 13.2,
 12.4, 12.0, 12.1, 12.6, 14.0, 13.4; NALU 30.9, 30.2, 30.5, 30.7, 31.5, 33.3, 31.6; NMU with 4 inputs 6.1, 4.8, 4.1,
 3.4, 2.9, 2.0, 1.4 (measured under torch.compile, whose wrappers then took a third of a step at most). Narrow blocks
-wait for Python, wide ones leave the cache; 25 wastes no lane of 100 seeds and gives four blocks to share among cores.
+wait for Python, wide ones do not fit into the cache. 25 divides 100 seeds into four full blocks to share among cores.
 """
 
 
@@ -31,7 +31,7 @@ class Penalty:
     Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end).
 
     Attributes:
-        below: the loss of a batch from which on the penalty does not act on it; None for no such condition.
+        below: the penalty acts on a batch only if its loss is below this value; None: it always acts.
     """
 
     weight: float
@@ -48,9 +48,10 @@ class Model:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
         penalties: the authors' factor for each regulariser of the units, by the regulariser's name.
-        width: seeds of a block, which are trained in one program.
-        label: what tables and figures call it; its name if empty. No part of a cell's identity.
-        look: the number of its colour, marker and line style; derived from its name if negative. No part of it either.
+        width: number of seeds in a block; one program trains the whole block.
+        label: its name in tables and figures; `name` if empty. It is not part of a cell's identity.
+        look: number of its colour, marker and line style; derived from `name` if negative. It is not part of the
+            identity either.
         accepts: the kinds of input (`Task.inputs`) the network can take.
     """
 
@@ -64,7 +65,7 @@ class Model:
     look: int = field(default=-1, kw_only=True, metadata={"identity": False})
 
     def validate(self) -> None:
-        """Raise UsageError if the values cannot go together, or for a unit that does not exist."""
+        """Raise UsageError if the values contradict each other or a unit does not exist."""
         for unit in self.units():
             units.entry(unit)
         if self.width < 1:
@@ -80,21 +81,21 @@ class Model:
                 )
 
     def skip(self, task: Task) -> str | None:
-        """Why this model cannot do `task`, or None if it can."""
+        """The reason why this model cannot do `task`, or None if it can."""
         if task.inputs in self.accepts:
             return None
         return f"a {self.kind} model takes {' or '.join(sorted(self.accepts))} inputs, {task.name} gives {task.inputs}s"
 
     def derived(self) -> dict[str, Any]:
-        """Values that follow from the others and belong to the identity of a run all the same, by their key."""
+        """Values by key that follow from the fields and are still part of the identity of a run."""
         return {}
 
     def units(self) -> list[str]:
-        """Registered names of the units it is made of: their versions belong to the identity of a run."""
+        """Registered names of the model's units. Their versions are part of the identity of a run."""
         raise NotImplementedError
 
     def build(self, task: Task) -> Network:
-        """The network for `task`, with weights yet to be drawn: not here, and not from the global generator."""
+        """Build the network for `task` with uninitialised weights. Nothing is drawn from the global generator."""
         import torch
 
         with torch.device("meta"):
@@ -102,5 +103,5 @@ class Model:
         return network.to_empty(device="cpu")
 
     def network(self, task: Task) -> Network:
-        """The network of the task's sizes."""
+        """Construct the network with the sizes of the task."""
         raise NotImplementedError

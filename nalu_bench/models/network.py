@@ -1,4 +1,4 @@
-"""Networks of units, which sum the units' penalties while they compute."""
+"""Networks of units. A network sums the penalties of its units while it predicts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,15 +11,15 @@ from nalu_bench.units.unit import Initialiser, Unit
 
 
 class Network(nn.Module):
-    """Any network of units and of other modules; both are found whatever they are called.
+    """A network of units and other modules. Both are found under any attribute name.
 
-    Modules that are no units, such as convolutions, have no effective weights and no penalties. Their initial weights
-    are torch's own, see `parts`; a network may say otherwise in `initialisers`.
+    A module that is not a unit, such as a convolution, has no effective weights and no penalties. Its initial weights
+    follow torch's own distribution, see `parts`, unless the network overrides `initialisers`.
     """
 
     @property
     def noise(self) -> int:
-        """Uniform numbers that the network asks for in training, for every example."""
+        """Number of uniform random numbers that the network needs for each example in training."""
         return 0
 
     def units(self) -> Iterator[tuple[str, Unit]]:
@@ -34,7 +34,7 @@ class Network(nn.Module):
         inside = tuple(f"{path}." for path, _ in self.units())
         for path, module in self.named_modules():
             if path.startswith(inside):
-                continue  # a unit speaks for all its parameters
+                continue  # a unit initialises all its parameters itself
             own = module.initialisers() if isinstance(module, Unit) else parts.initialisers(module)
             found |= {f"{path}.{name}" if path else name: initialise for name, initialise in own.items()}
         return found
@@ -43,11 +43,14 @@ class Network(nn.Module):
         return self.predict(x)[0]
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """The prediction and the penalties, each summed over the units; one that asks for `noise` takes it, too."""
+        """Return the prediction and the penalties, each summed over the units.
+
+        A network with `noise` takes the random numbers as a second argument.
+        """
         raise NotImplementedError
 
     def gates(self, x: Tensor) -> dict[str, Tensor]:
-        """The gates (..., B, O) of the units on inputs x, by path and name; of none by default."""
+        """The gates (..., B, O) of the units on inputs x, by path and name; empty by default."""
         return {}
 
     def weights(self) -> dict[str, Tensor]:
@@ -55,7 +58,7 @@ class Network(nn.Module):
         return {f"{path}.{name}": W for path, unit in self.units() for name, W in unit.weights().items()}
 
     def sparsity_error(self) -> Tensor:
-        """The largest sparsity error of any weight of any unit, see `functional.sparsity_error`; nan without any."""
+        """The largest sparsity error of any weight, see `functional.sparsity_error`; nan if there are no weights."""
         errors = [functional.sparsity_error(W) for W in self.weights().values()]
         return torch.stack(errors).amax() if errors else torch.full((), torch.nan)
 
@@ -74,7 +77,7 @@ class Stack(Network):
 
     @property
     def noise(self) -> int:
-        """Numbers that the units ask for, one unit after the other."""
+        """Sum of the numbers that the units need; each unit takes its share in order."""
         return sum(unit.noise for _, unit in self.units())
 
     def predict(self, x: Tensor, noise: Tensor | None = None) -> tuple[Tensor, dict[str, Tensor]]:
@@ -100,18 +103,19 @@ class Stack(Network):
 
 
 class Recurrence(Network):
-    """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), y = head(first units of s_T).
+    """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), y = head(first entries of s_T).
 
-    (..., B, T, I) -> (..., B, O), or (..., B, T, O) with a prediction at every step. The cell is a unit of I + S inputs
-    and S outputs; the head sees as many of these as it has inputs. Penalties are those of the last step, once.
+    (..., B, T, I) -> (..., B, O), or (..., B, T, O) with a prediction at every step. The cell is a unit with I + S
+    inputs and S outputs. The head reads the first of these outputs, as many as it has inputs. Penalties are computed
+    once, at the last step.
 
     Source: Trask et al. 2018, section 4.2, who do not write the recurrence out. Deviations: none known.
 
     Args:
         cell: one step of the recurrence.
         head: the unit that reads the state.
-        initial: every number of s_0.
-        every: whether the head reads every state, or the last alone.
+        initial: the value of every entry of s_0.
+        every: whether the head reads every state, or only the last.
     """
 
     def __init__(self, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
@@ -129,12 +133,12 @@ class Recurrence(Network):
         return x.new_full((*x.shape[:-2], self.cell.out_features, x.shape[-1]), self.initial)
 
     def step(self, x: Tensor, state: Tensor) -> Tensor:
-        """s_t (..., S, B) of x_t (..., I, B) and s_{t-1}."""
+        """s_t (..., S, B) from x_t (..., I, B) and s_{t-1}."""
         after: Tensor = self.cell(torch.cat([x, state], dim=-2).mT)
         return after.mT
 
     def unroll(self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None) -> Iterator[tuple[Tensor, ...]]:
-        """(s_{t-1}, s_t) of every step; where an example is not `present` (..., B) its state stays."""
+        """Yield (s_{t-1}, s_t) of every step. Where an example is not `present` (..., B), its state stays."""
         state = self.initial_state(steps[0])
         for number, x in enumerate(steps):
             before, state = state, self.step(x, state)
@@ -145,12 +149,12 @@ class Recurrence(Network):
     def run(
         self, steps: Sequence[Tensor], present: Sequence[Tensor] | None = None, last: Tensor | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The predictions over all steps, and the penalties at the last one.
+        """Run all steps. Return the prediction (or those of every step) and the penalties at the last step.
 
         Args:
             steps: inputs of the recurrence, (..., I, B) each.
             present: see `unroll`.
-            last: the last step's inputs as the cell's penalties take them, where `steps` hold something else.
+            last: the cell's inputs at the last step, for its penalties, if `steps` hold something else.
         """
         seen: list[Tensor] = []
         for before, state in self.unroll(steps, present):  # noqa: B007 (the last ones are used)
@@ -166,7 +170,7 @@ class Recurrence(Network):
         return state[..., : self.head.in_features, :].mT
 
     def gates(self, x: Tensor) -> dict[str, Tensor]:
-        """Those of the cell at the last step, and of the head."""
+        """The gates of the cell at the last step, and of the head."""
         steps = x.movedim(-2, 0).mT.unbind(0)
         *_, (before, state) = self.unroll(steps)
         cell = self.cell.gates(torch.cat([steps[-1], before], dim=-2).mT)
@@ -177,11 +181,11 @@ class Recurrence(Network):
 class Reader(Recurrence):
     """A recurrence over the embedded tokens of texts: (..., B, T) -> (..., B, O).
 
-    Tokens are whole numbers below the inputs of the embedding, and -1 after the end, where the state stays: the head
-    reads the state after the last token alone, unless it reads every one.
+    Tokens are integers below the embedding's number of inputs. -1 stands after the end of a text, where the state
+    stays. So the head reads the state after the last token, or every state with `every`.
 
-    Source: Trask et al. 2018, section 4.3; that the head comes after the last token only is the authors' own answer to
-    Madsen & Johansen. Deviations: none known.
+    Source: Trask et al. 2018, section 4.3. The authors told Madsen & Johansen that the head comes only after the last
+    token. Deviations: none known.
     """
 
     def __init__(self, embedding: Unit, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
@@ -202,12 +206,12 @@ class Reader(Recurrence):
         return self.cell.advance(x, state)
 
     def gates(self, x: Tensor) -> dict[str, Tensor]:
-        """None: a text has no last step in common with others."""
+        """No gates: texts have no common last step."""
         return {}
 
 
 def add(penalties: dict[str, Tensor], more: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Sum penalties by name, into the first."""
+    """Add the second penalties to the first by name. Returns the first."""
     for name, value in more.items():
         penalties[name] = penalties[name] + value if name in penalties else value
     return penalties

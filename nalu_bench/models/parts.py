@@ -1,4 +1,4 @@
-"""Initial weights of modules that are no units, such as convolutions."""
+"""Initial weights of modules that are not units, such as convolutions."""
 
 import math
 
@@ -8,12 +8,12 @@ from nalu_bench.units.unit import Initialiser, uniform
 
 
 def initialisers(module: nn.Module) -> dict[str, Initialiser]:
-    """The parameters of the module itself, by name, with torch's own distribution of them.
+    """Initialisers of the module's own parameters, by name, with torch's own distribution.
 
         weight, bias ~ U[-1/√fan_in, 1/√fan_in],   fan_in = inputs of one output
 
-    Source: `torch.nn.Linear` and the convolutions of `torch.nn`. Deviations: none. A module of another kind gets none:
-    the network must name the initialisers of its parameters.
+    Source: `torch.nn.Linear` and the convolutions of `torch.nn`. Deviations: none. Other kinds of module get none:
+    the network must name the initialisers of their parameters.
     """
     if not isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d):
         return {}

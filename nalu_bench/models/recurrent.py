@@ -28,10 +28,11 @@ class Recurrent(Model):
 
     Attributes:
         cell: the recurrent unit.
-        head: the unit after the last step.
+        head: the unit that reads h.
         hidden_size: size of h.
-        initial_state: every number of h_0 (and of an LSTM's memory): 1 is the identity of products.
-        outputs: whether the head reads the `last` state alone, or `every` one: targets are then (B, T, output_size).
+        initial_state: the value of every entry of h_0 (and of an LSTM's memory); 1 is neutral in products.
+        outputs: `last` if the head reads only the last state; `every` if it reads every state, for targets
+            (B, T, output_size).
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"sequence"})
@@ -44,7 +45,7 @@ class Recurrent(Model):
 
     @property
     def states(self) -> int:
-        """Vectors of size `hidden_size` that the cell hands on: 2 for an LSTM, whose memory is the second."""
+        """Number of vectors of `hidden_size` in the state: 2 for an LSTM, whose memory is the second, else 1."""
         return int(registry.units.fact(self.cell.unit, "states", 1))
 
     def derived(self) -> dict[str, Any]:
@@ -68,6 +69,6 @@ class Recurrent(Model):
         return Recurrence(*self.layers(task.input_size, task.output_size), self.initial_state, self.outputs == EVERY)
 
     def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
-        """The cell and the head between vectors of these sizes."""
+        """Build the cell and the head for inputs and outputs of these sizes."""
         state = self.states * self.hidden_size
         return self.cell.build(size_in + state, state), self.head.build(self.hidden_size, size_out)

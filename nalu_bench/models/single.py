@@ -1,4 +1,4 @@
-"""One unit alone, from all inputs to all outputs."""
+"""A single unit from all inputs to all outputs."""
 
 from __future__ import annotations
 

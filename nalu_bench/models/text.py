@@ -1,4 +1,4 @@
-"""Texts: an embedding, a recurrent cell over the tokens, and a unit that reads its state after the last of them."""
+"""Models of texts: an embedding, a recurrent cell over the tokens, and a unit that reads the last state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two units, one after the other: the model of all static arithmetic tasks."""
+"""Two units in sequence: the model of all static arithmetic tasks."""
 
 from __future__ import annotations
 

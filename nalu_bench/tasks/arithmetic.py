@@ -1,4 +1,4 @@
-"""The static arithmetic task on many inputs, of which an operation uses two subsets."""
+"""The static arithmetic task: an operation on the sums of two subsets of many inputs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from nalu_bench.tasks.subset_sums import SubsetSums
 class Arithmetic(SubsetSums):
     """t = a ∘ b on two contiguous subsets of equal size at a random offset.
 
-    Source: Madsen & Johansen 2020, section 4.1 and the code behind it. Where the paper's text and its code differ
-    the code is followed: the overlap is a fraction of the subset, not of the input.
+    Source: Madsen & Johansen 2020, section 4.1 and the code behind it. Where the paper's text and its code differ,
+    we follow the code: the overlap is a fraction of the subset, not of the input.
 
     Attributes:
         features: number of inputs N.

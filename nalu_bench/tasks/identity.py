@@ -1,4 +1,4 @@
-"""The scalar identity, which multilayer perceptrons learn only where they are trained."""
+"""The scalar identity, which multilayer perceptrons learn only inside their training range."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class Identity(Task):
 
     Attributes:
         interpolation: range of x in training and validation, [low, high].
-        extrapolation: range of x in the test; it may hold the former.
-        probed: numbers of the extrapolation range, evenly spaced and with both ends, at which predictions are kept.
+        extrapolation: range of x in the test; it may include the training range.
+        probed: number of points at which predictions are kept, evenly spaced over the extrapolation range with both
+            ends.
     """
 
     interpolation: list[float]

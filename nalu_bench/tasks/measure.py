@@ -20,8 +20,8 @@ class Measure:
     'accuracy_0.1'
 
     Attributes:
-        function: a name of `measures`.
-        options: further arguments, part of the figure's name.
+        function: the name of a registered measure, see `nalu_bench.measures`.
+        options: its further arguments; they are part of the figure's name.
     """
 
     function: str
@@ -29,7 +29,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The last part of the column: `mse` of `validation_mse`."""
+        """The last part of a column's name: `mse` in `validation_mse`."""
         return "_".join([self.function, *(f"{value:g}" for value in self.options.values())])
 
     def __call__(self, y: Tensor, t: Tensor) -> Tensor:

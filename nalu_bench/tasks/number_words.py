@@ -1,4 +1,4 @@
-"""Numbers written in words, to be read as numbers."""
+"""Numbers written in words, which a network learns to read."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 TOKENS = ("auto", "words", "characters")
 FIRST = 20
-"""The smallest numbers, which are all trained on."""
+"""The training split always holds this many of the smallest numbers."""
 
 MOST = 100_000
-"""Numbers of a task: a later one in words takes as long as an earlier one."""
+"""The largest count of numbers in a task, because every one has to be written in words."""
 
 FIRST_VERSION = "0.5.14"
-"""The num2words of the first runs."""
+"""The version of num2words that wrote the texts of the first runs."""
 
 ABSENT = -1
-"""Stands after the last token of a text that is shorter than the longest."""
+"""Filler after the last token of a text that is shorter than the longest."""
 
 
 @register("number_words", version=1)
@@ -36,21 +36,21 @@ ABSENT = -1
 class NumberWords(Task):
     """t = the number that a text says: "five hundred and fifteen" -> 515.
 
-    The texts are num2words's. The training split holds the smallest 20 numbers and a random sample in which every
-    token occurs; the validation split is a random sample of the others, the test split what is left.
+    The library num2words writes the texts. The training split holds the smallest 20 numbers and a random sample, and
+    every token occurs in it. The validation split is a random sample of the others. The test split holds the rest.
 
     Source: Trask et al. 2018, section 4.3 and Table 3, where the splits have 169, 200 and 631 numbers. Deviations: the
-    paper's sample is not known; ours is drawn once, from `split`, and is the same for all seeds. Batches are drawn with
+    paper's sample is not known. Ours is drawn once, from `split`, and is the same for all seeds. Batches are drawn with
     replacement.
 
     Attributes:
-        language: a language of num2words.
+        language: a language code of num2words.
         lowest, highest: the range of numbers, both ends included.
         training, validation: sizes of these splits; the rest is the test split.
-        tokens: words, characters, or auto: words where the training split can hold all of them, else characters
-            (languages that write a number as one word).
+        tokens: `words`, `characters` or `auto`: words if the training split can hold all of them, else characters (for
+            languages that write a number as one word).
         split: the seed of the random samples.
-        probed: numbers of the test split whose prediction is kept after every token.
+        probed: number of texts of the test split for which the prediction after every token is kept.
     """
 
     inputs: ClassVar[str] = "text"
@@ -100,7 +100,7 @@ class NumberWords(Task):
         return 1
 
     def fingerprint(self) -> dict[str, str]:
-        """The version of num2words, which writes the texts; left out at the one of the first runs."""
+        """The version of num2words, which writes the texts; empty at the version of the first runs."""
         notes = self.data_notes()
         return {} if notes["num2words"] == FIRST_VERSION else notes
 
@@ -111,7 +111,7 @@ class NumberWords(Task):
         return (self.input_size, self._corpus().tokens.shape, self.training)
 
     def vocabulary(self) -> list[str]:
-        """All tokens of all numbers, in the order of their first use."""
+        """All tokens of all numbers, in order of first use."""
         return self._corpus().vocabulary
 
     def members(self, split: str) -> np.ndarray:
@@ -156,8 +156,8 @@ class Corpus:
 
     Attributes:
         vocabulary: all tokens.
-        tokens: (numbers, length) places in the vocabulary, then `ABSENT`.
-        places: split -> places of its numbers, counted from the lowest.
+        tokens: (numbers, length) indices into the vocabulary, filled up with `ABSENT`.
+        places: split -> indices of its numbers, counted from the lowest.
     """
 
     vocabulary: list[str]
@@ -217,7 +217,7 @@ def _texts(language: str, lowest: int, highest: int) -> list[str]:
 
 
 def _covering(texts: list[list[str]], order: list[int]) -> list[int]:
-    """The first 20 texts of the order, and every later one with a token that those before it lack."""
+    """The first 20 entries of `order`, and every later one whose text has a token that no earlier text has."""
     chosen, seen = [], set[str]()
     for number, place in enumerate(order):
         if number < FIRST or not seen.issuperset(texts[place]):

@@ -1,4 +1,4 @@
-"""An operation on all inputs: what a single unit has to do."""
+"""An operation on all inputs, for a single unit to learn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPERATIONS = (*SUMS, "mul", "div", *POWERS)
 SYMBOLS = {
     "add": "+", "sub": "−", "mul": "×", "div": "/", "sqrt": "√x", "square": "x²", "neg_sum": "0 −", "signed_sum": "±",
 }  # fmt: skip
-"""What tables and figures call an operation; one without a symbol goes by its name."""
+"""Operation -> its label in tables and figures; one without a label goes by its name."""
 
 
 @register("operands", version=1)
@@ -36,13 +36,13 @@ class Operands(Task):
         neg_sum     0 - x1 - ... - xn           square  x1²   (n = 1)
         signed_sum  s1 x1 + ... + sn xn         sqrt    √x1   (n = 1)
 
-    Source: the IIT Indore report, sections 3 and 4, and its code. Deviations: fresh examples, where the report draws
-    10,000 once.
+    Source: the IIT Indore report, sections 3 and 4, and its code. Deviations: every batch is drawn afresh, while the
+    report draws 10,000 examples once.
 
     Attributes:
         operation: one of the above.
         operands: n.
-        signs: s1 ... sn, each 1 or -1, of a signed_sum; else empty.
+        signs: s1 ... sn of a signed_sum, each 1 or -1; empty for other operations.
         interpolation: range of the inputs in training and validation, [low, high] or two such intervals.
         extrapolation: the same for the test.
     """
@@ -86,7 +86,9 @@ class Operands(Task):
         for key in ("interpolation", "extrapolation"):
             intervals = as_intervals(f"task.{key}", getattr(self, key))
             if self.operation == "sqrt" and min(low for low, _ in intervals) < 0:
-                raise UsageError(f"sqrt needs numbers from 0 up, got task.{key}={intervals_text(intervals)}.")
+                raise UsageError(
+                    f"sqrt needs inputs of at least 0, got task.{key}={intervals_text(intervals)}; raise the lower end."
+                )
 
     def program(self) -> tuple[Any, ...]:
         return (self.operands,)
@@ -119,7 +121,7 @@ class Operands(Task):
         return numbers.mT, total.where(split_parameters["is_sum"], product).unsqueeze(-1)
 
     def probes(self) -> Probes | None:
-        """The unit vectors of a signed sum: what a unit makes of them without a bias are its weights."""
+        """The unit vectors, for a signed sum: on them a unit without bias predicts its own weights."""
         if self.operation != "signed_sum":
             return None
         labels = [f"x{number}" for number in range(1, self.operands + 1)]

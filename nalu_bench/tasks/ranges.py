@@ -30,7 +30,7 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
 
 
 def intervals_text(intervals: Sequence[Interval]) -> str:
-    """[1,2] or [-6,-2]∪[2,6].
+    """Write intervals as `[1,2]` or `[-6,-2]∪[2,6]`.
 
     >>> intervals_text([(-6.0, -2.0), (2.0, 6.0)])
     '[-6,-2]∪[2,6]'
@@ -39,7 +39,7 @@ def intervals_text(intervals: Sequence[Interval]) -> str:
 
 
 def halves(intervals: Sequence[Interval]) -> np.ndarray:
-    """Two intervals (2, 2) of equal probability, as `Task.intervals` gives them: one alone is cut in the middle.
+    """Two intervals (2, 2) of equal probability, as `Task.intervals` gives them. A single one is cut in the middle.
 
     >>> halves([(1.0, 2.0)]).tolist()
     [[1.0, 1.5], [1.5, 2.0]]

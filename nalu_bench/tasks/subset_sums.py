@@ -1,4 +1,4 @@
-"""An operation on the sums of two subsets of the inputs: what the static arithmetic tasks have in common.
+"""An operation on the sums of two subsets of the inputs: the base class of the arithmetic tasks.
 
     t = a ∘ b,  a = Σ_{i in A} x_i,  b = Σ_{i in B} x_i
 
@@ -33,7 +33,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 """Operation -> function of the two subset sums; `square` and `sqrt` use a alone, `sub` is a - b."""
 
 LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
-"""What tables and figures call an operation; one without a label goes by its name."""
+"""Operation -> its label in tables and figures; one without a label goes by its name."""
 
 CRITERIA = ("authors", "task")
 EPSILON = 1e-5
@@ -46,10 +46,10 @@ class SubsetSums(Task):
 
     Attributes:
         operation: one of add, sub, mul, div, square, sqrt.
-        interpolation: range of the inputs in training and validation: [low, high], or two such intervals between
-            which every input chooses with equal probability.
+        interpolation: range of the inputs in training and validation: [low, high], or two such intervals. Every input
+            then falls into either with equal probability.
         extrapolation: the same for the extrapolation split.
-        authors_extra: inputs by which the subsets of the authors' threshold simulation are longer than the task's.
+        authors_extra: number of inputs by which the authors' threshold simulation lengthens the subsets.
     """
 
     authors_extra: ClassVar[int] = 1
@@ -94,7 +94,7 @@ class SubsetSums(Task):
         return of_split(self, split)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
-        """The operation's index."""
+        """The index of the operation."""
         return {"operation": np.array(list(OPERATIONS).index(self.operation), np.int64)}
 
     def sample(
@@ -105,7 +105,7 @@ class SubsetSums(Task):
     def targets(
         self, totals: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> Tensor:
-        """a ∘ b (B, 1) of the sums over the subsets of `totals` (N, B)."""
+        """a ∘ b (B, 1), where a and b are the sums of `totals` (N, B) over the subsets."""
         a, b = (seed_parameters["members"] @ totals).unbind(0)
         # All operations are computed and one is picked, so that one compiled program serves them all.
         candidates = [operation(a, b) for operation in OPERATIONS.values()]
@@ -114,14 +114,14 @@ class SubsetSums(Task):
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
         """Mean squared error of the epsilon-perfect solution on the extrapolation range, by simulation.
 
-        The first layer gives every input of a subset the weight 1 - ε and every other one ε, the second is perfect:
-        E[((1-ε) a + ε ā) ∘ ((1-ε) b + ε b̄) - a ∘ b)²], ε = 1e-5, ā and b̄ the sums outside the subsets.
+        The first layer gives the weight 1 - ε to every input of a subset and ε to all others. The second is perfect:
+        E[(((1-ε) a + ε ā) ∘ ((1-ε) b + ε b̄) - a ∘ b)²], ε = 1e-5, ā and b̄ the sums outside the subsets.
 
         Source: Madsen & Johansen 2020, section 4.1; their code.
 
         Args:
             criterion: "task" for the subsets as the task defines them; "authors" for those of the authors' simulation,
-                which are one input longer at the end (R's ranges include it) and gave the published thresholds.
+                which gave the published thresholds. They are one input longer, because R's ranges include their end.
             samples: number of simulated examples; the relative standard error is near 1 / sqrt(samples).
 
         Returns:
@@ -159,7 +159,7 @@ def _inputs(rng: np.random.Generator, shape: tuple[int, int], intervals: tuple[I
 
 
 def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:
-    """candidates[index] for an index that is itself a tensor."""
+    """candidates[index] for an index that is a tensor."""
     chosen = candidates[0]
     for number, candidate in enumerate(candidates[1:], start=1):
         chosen = candidate.where(index == number, chosen)

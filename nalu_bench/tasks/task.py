@@ -1,4 +1,4 @@
-"""The contract of a task: what it draws, what training minimises, what a network is judged by."""
+"""The contract of a task: its examples, the objective of training, and the measures that judge a network."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ DROP, KEEP = "drop", "keep"
 
 @dataclass(frozen=True)
 class Rows:
-    """How examples are made of the rows of fixed data. See `training.random.epochs`.
+    """Rules for making examples from the rows of fixed data. See `training.random.epochs`.
 
     Attributes:
-        count: rows of the split.
-        fixed: whether the rows of an example stay together in every epoch, as the chunks of one permutation; else they
-            are grouped anew.
-        remainder: what becomes of the last examples of an epoch that do not fill a batch: `drop` or `keep`.
+        count: number of rows in the split.
+        fixed: whether the rows of an example stay together in all epochs, as chunks of one permutation. Otherwise every
+            epoch groups them anew.
+        remainder: `drop` or `keep` the last examples of an epoch if they do not fill a batch.
     """
 
     count: int
@@ -37,10 +37,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Probes:
-    """Examples of which every prediction is kept.
+    """Examples whose predictions are kept.
 
     Attributes:
-        labels: what a reader calls them.
+        labels: names of the examples for a reader.
         inputs: (B, ...) as `sample` gives them.
         targets: (B, output_size).
     """
@@ -61,14 +61,14 @@ class Task:
         kind: the registered name of the class.
         name: the name of the configuration (the YAML file's).
         inputs: the shape of one example, for models to accept or refuse: "vector" (input_size,), "sequence"
-            (length, input_size), "text" (length,) of tokens below input_size, then -1 to the end, or a word of the
-            task's own.
+            (length, input_size), "text" (length,) of tokens below input_size, then -1 to the end, or a word that
+            the task defines.
         evaluated: the splits on which the measures are taken at every evaluation; the first selects the step.
-        tested: the splits on which the selected network alone is judged, once: what costs too much to follow.
-        measures: what is measured on every split; a task with another `measure` names there what it likes.
+        tested: the splits on which only the selected network is measured, once, because following them costs too much.
+        measures: the measures taken on every split. A task that overrides `measure` names its own figures there.
         selecting, judging: the names of the measures that select the step and that judge the run.
-        larger_is_better: whether the largest value of the selecting measure is selected, not the smallest.
-        chunk: examples that are evaluated at a time; None for all of a split at once.
+        larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
+        chunk: number of examples evaluated at a time; None evaluates a whole split at once.
     """
 
     inputs: ClassVar[str] = "vector"
@@ -86,7 +86,7 @@ class Task:
 
     @property
     def input_size(self) -> int:
-        """Number of inputs of one example, or of one step of a sequence; of different tokens in a text."""
+        """Number of inputs of one example or of one step of a sequence; for texts, the number of different tokens."""
         raise NotImplementedError
 
     @property
@@ -105,7 +105,7 @@ class Task:
         return f"{self.judge}_{self.judging}"
 
     def example_size(self, split: str) -> int:
-        """Random numbers, or rows of fixed data, behind one example of a split."""
+        """Number of random numbers, or of rows of fixed data, in one example of a split."""
         return self.input_size
 
     def setting(self) -> dict[str, Any]:
@@ -113,14 +113,14 @@ class Task:
         return {}
 
     def validate(self) -> None:
-        """Raise UsageError if the values cannot go together. Must not need files that only training needs."""
+        """Raise UsageError if the values contradict each other. This must not need files that only training needs."""
 
     def fingerprint(self) -> dict[str, str]:
-        """The identity of data that the fields do not determine: part of the address of a run, empty by default.
+        """The identity of data that the fields do not determine. It is part of the address of a run; empty by default.
 
-        A dataset that everybody knows goes by name and version, an unknown file by its checksum, a library that makes
-        the data by its version. Paths never are part of it: their fields carry `metadata={"identity": False}`. Only
-        training may need the file itself.
+        A well-known dataset is identified by name and version, an unknown file by its checksum, and a library that
+        makes the data by its version. Paths are never part of it: their fields carry `metadata={"identity": False}`.
+        Only training may need the file itself.
         """
         return {}
 
@@ -132,32 +132,33 @@ class Task:
         return {}
 
     def program(self) -> tuple[Any, ...]:
-        """The values of the task itself that its computations read: with equal ones, tasks of a class share a program.
+        """The values of the task that its computations read directly.
 
-        All fields and the fingerprint by default, which is always right. A task whose `sample`, `objective` and
-        `measure` take their values from the parameters alone names less here, and compiles once for all of them.
+        Tasks of one class with equal values share a compiled program. The default is all fields and the fingerprint,
+        which is always right. A task whose `sample`, `objective` and `measure` read only the parameters can return
+        fewer values here, so that many tasks share one program.
         """
         return (*(str(getattr(self, field.name)) for field in fields(self)), *self.fingerprint().values())
 
     def rows(self, split: str) -> Rows | None:
-        """The rows of fixed data that a split owns; None where every example is drawn afresh.
+        """The rows of fixed data in a split; None if every example is drawn afresh.
 
-        With rows, `sample` gets their numbers instead of random numbers: int64, and the data themselves among the
-        `split_parameters`, stored as they are.
+        With rows, `sample` gets their numbers (int64) instead of random numbers. The data themselves are among the
+        `split_parameters`, in their own type.
         """
         return None
 
     def intervals(self, split: str) -> np.ndarray:
-        """Two intervals (2, 2) of equal probability over which the numbers of a split are spread.
+        """Two intervals (2, 2) of equal probability from which the numbers of a split are drawn.
 
-        One interval is given by its two halves; [0, 1) by default.
+        A single interval is given as its two halves. The default is [0, 1).
         """
         import numpy as np
 
         return np.array([[0.0, 0.5], [0.5, 1.0]], np.float32)
 
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """The constants that differ between seeds (the offset of the subsets, say), drawn once for each."""
+        """The constants that differ between seeds, such as the offset of the subsets, drawn once for each seed."""
         return {}
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
@@ -180,45 +181,47 @@ class Task:
     def objective(
         self, network: Any, x: Tensor, t: Tensor, loss: Loss, noise: Tensor | None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The loss of one network on one batch, and its penalties by name: by default of its predictions.
+        """The loss of one network on one batch, and its penalties by name.
 
-        A task may do otherwise, such as let the network act (its random numbers are then `x`) or sum over time.
+        The default is the loss of prediction and target. A task may override it, for example to let the network act
+        (`x` then holds its random numbers) or to sum over time.
 
         Args:
             network: a `models.network.Network`, with the methods of its class.
             x, t: what `sample` gives.
-            loss: the recipe's.
-            noise: the numbers that the network asked for, (noise, B) uniform on [0, 1); None where it asked for none.
+            loss: the loss function of the recipe.
+            noise: the random numbers that the network needs, (noise, B) uniform on [0, 1); None if it needs none.
         """
         y, penalties = network.predict(x) if noise is None else network.predict(x, noise)
         return loss(y, t), penalties
 
     def measure(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
-        """Named figures of one network on examples, each a mean over them: by default the `measures`.
+        """Named figures of one network, each a mean over the examples.
 
-        A task may do otherwise, such as measure per length or per instruction.
+        The default is the `measures`. A task may override it, for example to measure per length or per instruction.
         """
         y = network(x)
         return {measure.name: measure(y, t) for measure in self.measures}
 
     def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
-        """The gates (B, O) of one network by name, of which the means are kept: by default on the inputs x.
+        """The gates (B, O) of one network by name. Their means are kept.
 
-        A task whose network sees something else, such as a place that it has gone to, says on what.
+        The default is the gates on the inputs x. A task whose network sees other inputs, such as the places where it
+        has been, must override it.
         """
         gates: dict[str, Tensor] = network.gates(x)
         return gates
 
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
-        """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and more if wanted."""
+        """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and any others."""
         return {"predictions": network(x)}
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
-        """The numbers (`example_size`, B) behind all examples of an evaluated split that is not drawn at random."""
+        """The numbers (`example_size`, B) of all examples of an evaluated split; None if they are drawn at random."""
         return None
 
     def probes(self) -> Probes | None:
-        """Inputs, equal for all seeds, for which the predictions of the selected network are kept; None for none."""
+        """Examples, the same for all seeds, on which the selected network's predictions are kept, if any."""
         return None
 
     @classmethod
@@ -227,5 +230,5 @@ class Task:
         return figure > threshold if cls.larger_is_better else figure < threshold
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """The value of the judging measure that a solved run passes, see `solves`; None without such a criterion."""
+        """The value of the judging measure that a solved run passes, see `solves`; None without a criterion."""
         return None

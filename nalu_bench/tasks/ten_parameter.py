@@ -12,7 +12,7 @@ from nalu_bench.tasks.subset_sums import SubsetSums
 @register("ten_parameter", version=1)
 @dataclass
 class TenParameter(SubsetSums):
-    """t = (x1 + x2)(x1 + x2 + x3 + x4) for the operation mul, and the same sums under any other operation.
+    """t = (x1 + x2)(x1 + x2 + x3 + x4) for the operation mul; other operations take the same two sums.
 
     Source: Madsen & Johansen 2020, section 1 and Table 1. Deviations: none. The offset is always 0.
     """

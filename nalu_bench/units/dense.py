@@ -23,7 +23,7 @@ ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
 """Name -> f with torch's default constants; `prelu` takes its slope as a second argument."""
 
 SLOPE = 0.25
-"""The initial slope of the PReLU, He et al. 2015, section 2.1, and torch."""
+"""The initial slope of the PReLU: He et al. 2015, section 2.1, and torch's default."""
 
 
 @register("dense", version=1)
@@ -31,8 +31,8 @@ class Dense(Unit):
     """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I].
 
     Source: `torch.nn.Linear` and the activations of `torch.nn` with their default constants, as in the public
-    rebuilds of Trask et al. 2018, Figure 1. Deviations: none; the PReLU's slope, one for the layer, starts at 1/4 in
-    every network.
+    rebuilds of Trask et al. 2018, Figure 1. Deviations: none. A PReLU layer has one slope, which starts at 1/4 in every
+    network.
 
     Args:
         activation: a key of `ACTIVATIONS`.

@@ -10,8 +10,8 @@ from nalu_bench.units.unit import Initialiser, Unit
 class Embedding(Unit):
     """y = E x for a one-hot x: the column of E that belongs to a token.
 
-    Source: `torch.nn.Embedding`, whose initialisation it has: E ~ N(0, 1). Deviations: the input is one-hot, so that it
-    is a matrix product under `vmap`; `weights` names none, as E is not meant to be sparse.
+    Source: `torch.nn.Embedding`, with the same initialisation E ~ N(0, 1). Deviations: the input is one-hot, so that
+    the lookup is a matrix product under `vmap`. `weights` is empty, because E is not meant to be sparse.
 
     Shape: (..., in_features) -> (..., out_features), in_features the number of tokens.
     """

@@ -1,13 +1,13 @@
 """The formulas that several units share, as pure functions.
 
-Letters: I inputs, O outputs, B examples, which are columns; `...` any batch.
+Letters: I inputs, O outputs, B examples (as columns); `...` stands for any batch dimensions.
 """
 
 import torch
 from torch import Tensor
 
 EPSILON = 1e-7
-"""The epsilon of log(|x| + epsilon): the value of Madsen & Johansen's code; Trask et al. (eq. 2) print none."""
+"""The epsilon of log(|x| + epsilon) in Madsen & Johansen's code. Trask et al. (eq. 2) print no value."""
 
 
 def log_space_product(x: Tensor, W: Tensor, epsilon: float = EPSILON) -> Tensor:
@@ -28,7 +28,7 @@ def gated_product(x: Tensor, W: Tensor) -> Tensor:
 
 
 def product(z: Tensor) -> Tensor:
-    """Π over the last axis but one, by halves: exact gradients at zeros, and faster to differentiate than torch.prod.
+    """Π over the second-to-last axis, by halves. Gradients are exact at zeros and faster than those of torch.prod.
 
     >>> product(torch.tensor([[2.0, 0.0], [3.0, 1.0], [5.0, 4.0]]))
     tensor([30.,  0.])

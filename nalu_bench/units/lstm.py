@@ -16,21 +16,24 @@ class LSTM(Unit):
     i, f, g, o = W [x, h] + b,  c' = σ(f) ⊙ c + σ(i) ⊙ tanh(g),  h' = σ(o) ⊙ tanh(c')
 
     Source: Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000, in the order of gates of
-    `torch.nn.LSTM`. Initialisation as there: W, b ~ U[-1/√H, 1/√H]. Deviations: one bias, where torch adds up two.
+    `torch.nn.LSTM`. Initialisation as there: W, b ~ U[-1/√H, 1/√H]. Deviations: one bias, where torch adds two.
 
-    It is one matrix product and elementwise functions, so that it runs under `vmap` and compiles. `weights` names
-    none: its matrices are not meant to be sparse.
+    The step is one matrix product and elementwise functions, so that it runs under `vmap` and compiles. `weights` is
+    empty, because the matrices are not meant to be sparse.
 
     Shape: (..., I + 2 H) -> (..., 2 H).
 
     Raises:
-        ValueError unless out_features is even and in_features above it.
+        ValueError unless out_features is even and below in_features.
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         if out_features % 2 or in_features <= out_features:
-            raise ValueError(f"an LSTM maps [x, h, c] to [h, c], got {in_features} inputs and {out_features} outputs")
+            raise ValueError(
+                f"out_features must be even and below in_features, got {out_features} and {in_features}: an LSTM maps "
+                "[x, h, c] to [h, c]"
+            )
         self.hidden = out_features // 2
         self.W = nn.Parameter(torch.empty(4 * self.hidden, in_features - self.hidden))
         self.b = nn.Parameter(torch.empty(4 * self.hidden))

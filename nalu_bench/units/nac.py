@@ -17,13 +17,13 @@ from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal
 def nac_range(in_features: int, out_features: int) -> float:
     """r such that Ŵ, M̂ ~ U[-r, r] give W = tanh(Ŵ) σ(M̂) the Glorot variance 2 / (in + out).
 
-    Var(W) = (1 - tanh(r)/r) (r - tanh(r/2)) / (2 r), solved for r in (0, 10]; in + out counts as at least 5, below
-    which there is no solution. Source: Madsen & Johansen 2020, appendix, and their code.
+    Var(W) = (1 - tanh(r)/r) (r - tanh(r/2)) / (2 r), solved for r in (0, 10]; in + out counts as at least 5:
+    there is no solution below. Source: Madsen & Johansen 2020, appendix, and their code.
 
     >>> round(nac_range(100, 2), 4)
     0.5039
     """
-    from scipy.optimize import brentq  # not at the top: whoever wants a unit need not load it
+    from scipy.optimize import brentq  # not at the top: importing a unit must not load scipy
 
     def excess(r: float) -> float:
         return (1 - math.tanh(r) / r) * (r - math.tanh(r / 2)) / (2 * r) - 2 / fan
@@ -38,7 +38,7 @@ INITS = ("uniform", "xavier_normal")
 def nac_initialiser(init: str, in_features: int, out_features: int) -> Initialiser:
     """The distribution of Ŵ and M̂: "uniform" is U[-r, r] with r of `nac_range`, "xavier_normal" N(0, 2 / (in + out)).
 
-    The latter is what public code often takes; it decides how often a NALU succeeds. Raises UsageError for others.
+    Public code often uses the latter. The choice decides how often a NALU succeeds. Raises UsageError for other names.
     """
     if init not in INITS:
         raise unknown("initialisation", init, INITS)

@@ -22,7 +22,7 @@ class NALU(Unit):
 
     Args:
         shared: whether both paths use one W (the paper) or two.
-        init: another distribution of Ŵ and M̂, see `nac_initialiser`; Xavier-normal holds for G as well.
+        init: the distribution of Ŵ and M̂, see `nac_initialiser`; "xavier_normal" is also that of G.
 
     Shape: (..., in_features) -> (..., out_features).
     """
@@ -64,12 +64,12 @@ class NALU(Unit):
 
 @register("gated_nau_nmu", version=1)
 class GatedNAUNMU(Unit):
-    """The NALU's gate between a NAU and an NMU with weights of their own.
+    """The NALU's gate between a NAU and an NMU that share no weights.
 
     g = σ(G x),  y = g ⊙ NAU(x) + (1 - g) ⊙ NMU(x)
     R_sparse = R_sparse(NAU) + R_sparse(NMU)
 
-    Source: Madsen & Johansen 2020, the gating experiment. Initialisation: G Xavier-uniform, the rest as its parts.
+    Source: Madsen & Johansen 2020, the gating experiment. Initialisation: G Xavier-uniform, the rest as in NAU and NMU.
     Deviations: none.
 
     Shape: (..., in_features) -> (..., out_features).

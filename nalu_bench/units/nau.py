@@ -22,8 +22,8 @@ class NAU(Unit):
     R_sparse = mean min(|W|, 1 - |W|)
 
     Source: Madsen & Johansen 2020, eq. 5 to 7. Initialisation: W ~ U[-r, r], see `nau_range`.
-    Deviations: none. W is clamped in `forward` and, by `project_`, after every step, so that the authors' other
-    penalty, on weights out of bounds, is always 0 and is left out.
+    Deviations: none. W is clamped in `forward`, and by `project_` after every step. The authors' other penalty, on
+    weights out of bounds, would therefore always be 0 and is left out.
 
     Shape: (..., in_features) -> (..., out_features).
     """

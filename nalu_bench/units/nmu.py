@@ -15,7 +15,8 @@ class NMU(Unit):
     R_sparse = mean min(|W|, |1 - W|)
 
     Source: Madsen & Johansen 2020, eq. 10 to 12. Initialisation: W ~ U[0.25, 0.75]. Deviations: none. `project_`
-    clamps W after every step, so that the authors' penalty on weights out of bounds is always 0 and is left out.
+    clamps W after every step. The authors' penalty on weights out of bounds would therefore always be 0: it is left
+    out.
 
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
     """

@@ -12,8 +12,8 @@ Initialiser = Callable[[Tensor, Generator | None], object]
 class Unit(nn.Module):
     """A layer `(..., in_features) -> (..., out_features)` that knows its weights, penalties and clamp.
 
-    A new unit states its parameters in `__init__`, their initial distribution in `initialisers`, its formula in
-    `columns` (or in `forward`, as any module), and overrides `weights`, `penalties` and `project_` where it has any.
+    A new unit states its parameters in `__init__`, their initial distribution in `initialisers` and its formula in
+    `columns` (or in `forward`, like any module). It overrides `weights`, `penalties` and `project_` if it has any.
     It must work under `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing.
 
     Args:
@@ -24,7 +24,7 @@ class Unit(nn.Module):
     version: ClassVar[int]
 
     noise: int = 0
-    """Uniform numbers that the unit asks for in training, for every example (dropout, the stochastic NMU)."""
+    """Number of uniform random numbers that the unit needs for each example in training (dropout, stochastic NMU)."""
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
@@ -48,11 +48,11 @@ class Unit(nn.Module):
 
         With O far smaller than B this layout is several times faster than rows: every operation runs along the batch.
         """
-        raise NotImplementedError(f"{type(self).__name__} must give its formula")
+        raise NotImplementedError(f"{type(self).__name__} must give its formula in `columns`")
 
     def disturbed(self, x: Tensor, noise: Tensor) -> Tensor:
-        """The output in training of a unit that asks for noise: x (..., B, I), noise (..., noise, B) on [0, 1)."""
-        raise NotImplementedError(f"{type(self).__name__} asks for noise and must say how it acts")
+        """The output of a unit with `noise` in training: x (..., B, I), noise (..., noise, B) uniform on [0, 1)."""
+        raise NotImplementedError(f"{type(self).__name__} asks for noise and must say in `disturbed` how it acts")
 
     def read(self, x: Tensor) -> Tensor:
         """The input half of a recurrent cell: a function of the inputs x (..., I - S, B) alone; x by default.
@@ -63,12 +63,12 @@ class Unit(nn.Module):
         return x
 
     def advance(self, read: Tensor, state: Tensor) -> Tensor:
-        """The columns (..., O, B) of [x, state] from `read(x)` and the state (..., S, B)."""
+        """The output (..., O, B) on [x, state], from `read(x)` and the state (..., S, B)."""
         return self.forward(torch.cat([read, state], dim=-2).mT).mT
 
     def initialisers(self) -> dict[str, Initialiser]:
         """Parameter name -> function that fills it in place from a generator."""
-        raise NotImplementedError(f"{type(self).__name__} must say how its parameters are initialised")
+        raise NotImplementedError(f"{type(self).__name__} must say in `initialisers` how its parameters are drawn")
 
     @torch.no_grad()
     def reset_parameters(self, generator: Generator | None = None) -> None:
@@ -81,10 +81,10 @@ class Unit(nn.Module):
 
     def weights(self) -> dict[str, Tensor]:
         """The effective matrices (O, I), by name. The sparsity error is measured on them."""
-        raise NotImplementedError(f"{type(self).__name__} must name its effective weights")
+        raise NotImplementedError(f"{type(self).__name__} must name its effective weights in `weights`")
 
     def gates(self, inputs: Tensor) -> dict[str, Tensor]:
-        """Gates (..., O) by name, in [0, 1], on the unit's inputs (..., I); none by default."""
+        """Gates (..., O) in [0, 1] by name, for the unit's inputs (..., I); empty by default."""
         return {}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:

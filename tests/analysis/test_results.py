@@ -1,4 +1,4 @@
-"""Results: rebuilt to the byte from their own files, never shrunk, the committed ones never overwritten by less."""
+"""Results are rebuilt to the byte from their own files. They never shrink, and lesser runs never replace them."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.
 
 @pytest.fixture
 def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
-    """A small experiment that has been run at a budget of its own."""
+    """Run a small experiment at a budget of its own."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
     budgets = {"smoke": budget | {"seeds": 1}, "short": budget | {"seeds": 2}, "paper": budget}

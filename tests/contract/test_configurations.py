@@ -38,7 +38,7 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
 
 
 def configured(group: str, name: str) -> Any:
-    """What a file under conf/ describes, in the default cell."""
+    """Compose the default cell with one file under conf/."""
     return getattr(compose.plan_cells([f"{group}={name}"], multirun=False).cells[0].cell, group)
 
 

@@ -1,4 +1,4 @@
-"""What every registered unit keeps to, and how units are found."""
+"""The contract of every registered unit, and the search for units."""
 
 import copy
 import re

@@ -1,4 +1,4 @@
-"""Modules that are no units as parts of a network: torch's initial weights, from the benchmark's own streams."""
+"""Modules that are not units: they get torch's initial weights, drawn from the benchmark's own streams."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Recurrent models: what they hand on, where they begin, what they read."""
+"""Recurrent models: their states, their initial state and their outputs."""
 
 import pytest
 import torch

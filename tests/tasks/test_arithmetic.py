@@ -44,7 +44,7 @@ def uniforms(*shape: int) -> Tensor:
 
 
 def tensors(arrays: dict[str, NDArray[Any]]) -> dict[str, Tensor]:
-    """In float64, where they are not integers."""
+    """Tensors of the arrays, with float64 for all but integers."""
     found = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return {name: value.double() if value.is_floating_point() else value for name, value in found.items()}
 

@@ -82,7 +82,7 @@ def test_a_prediction_is_right_as_numpys_isclose_says() -> None:
         ("task.signs=[1,1]", "task.signs must list no signs"),
         ("task.operation=signed_sum", "task.signs must list 2 signs, each 1 or -1"),
         ("task.operation=signed_sum task.signs=[1,2]", "task.signs must list 2 signs, each 1 or -1"),
-        ("task.operation=sqrt task.operands=1 task.extrapolation=[-1,2]", "sqrt needs numbers from 0 up"),
+        ("task.operation=sqrt task.operands=1 task.extrapolation=[-1,2]", "sqrt needs inputs of at least 0"),
         ("task.interpolation=[2,1]", "low < high"),
         ("model.layer.options.init=normal", "unknown initialisation 'normal'"),
         ("model.layer.unit=nalo", "unknown unit 'nalo'; did you mean 'nalu'?"),

@@ -1,4 +1,4 @@
-"""The LSTM against torch's."""
+"""The LSTM equals torch's."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def test_a_recurrence_of_a_relu_layer_is_torchs_rnn() -> None:
 
 @pytest.mark.parametrize(("size_in", "size_out"), [(11, 7), (8, 8)])
 def test_sizes_without_a_state_are_refused(size_in: int, size_out: int) -> None:
-    with pytest.raises(ValueError, match="an LSTM maps"):
+    with pytest.raises(ValueError, match="out_features must be even and below in_features, got"):
         LSTM(size_in, size_out)
 
 

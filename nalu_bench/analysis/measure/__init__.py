@@ -1,1 +1,1 @@
-"""From stored runs to the facts that a report is made of."""
+"""Facts of stored runs, from which reports are made."""

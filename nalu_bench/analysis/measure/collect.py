@@ -1,4 +1,4 @@
-"""From the run store to an experiment's runs, curves and manifest: what `results/` keeps, and all a report needs."""
+"""Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
 
 import json
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ REMEDY = "restore this folder, or delete it to have it made again"
 
 
 class Judge(Protocol):
-    """What gives runs their facts: a kind of report."""
+    """Source of the facts of runs: a kind of report."""
 
     experiment: Experiment
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        """`runs` of one cell with what its whole curves say in further columns."""
+        """`runs` of one cell with further columns of facts, found in its whole curves."""
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        """What the facts of a cell were judged by."""
+        """The criteria by which the facts of a cell were judged."""
 
 
 RUNS = ["cell", "seed", "status"]
@@ -39,12 +39,12 @@ WEIGHTS = ["cell", "seed", "name"]
 """The columns of `runs`, `curves`, `predictions` and `weights` that are always there."""
 
 TABLES = {"curves.parquet": CURVES, "predictions.parquet": PREDICTIONS, "weights.parquet": WEIGHTS}
-"""File -> the columns that are always there, which also tell its rows apart; a file without rows is left out."""
+"""File -> the columns that are always there and that identify a row. Empty files are left out, but not the curves."""
 
 
 @dataclass(frozen=True)
 class Collection(Measured):
-    """The files of `results/` that hold what was measured.
+    """The measured files of a folder of `results/`.
 
     Attributes:
         manifest: experiment, budget, cells, criteria, parts.
@@ -54,7 +54,7 @@ class Collection(Measured):
 
     @classmethod
     def read(cls, folder: Path) -> "Collection | None":
-        """What a folder of `results/` holds, or None if it holds none."""
+        """Read the measured files of a folder of `results/`; None if it has no manifest."""
         manifest = read_manifest(folder)
         if manifest is None:
             return None
@@ -69,11 +69,11 @@ class Collection(Measured):
             return cls(_typed(runs), curves, predictions, weights, manifest)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The frames beside `runs`, by their file."""
+        """The frames other than `runs`, by file name."""
         return dict(zip(TABLES, (self.curves, self.predictions, self.weights), strict=True))
 
     def runs_text(self) -> str:
-        """`runs` as CSV; reading and writing it again gives the same text."""
+        """`runs` as CSV. Reading this text and writing it again gives the same text."""
         return self.runs.to_csv(index=False, lineterminator="\n")
 
 
@@ -82,7 +82,7 @@ def _optional_table(path: Path) -> pd.DataFrame:
 
 
 def _refuse_other_files(folder: Path, manifest: dict[str, Any]) -> None:
-    """Raise ValueError if a measured file is not the one that the manifest holds the hash of."""
+    """Raise ValueError if a measured file does not match its hash in the manifest."""
     stated, found = manifest.get("files", {}), hashes(folder)
     measured = [name for name in ("runs.csv", *TABLES) if name in stated]
     other = [name for name in measured if stated[name] != found.get(name)]
@@ -104,16 +104,17 @@ INTEGERS = ("seed", "last_step", "diverged_at", "selected_step", "solved_at")
 
 
 def _typed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Counts as integers, also where some rows have none."""
+    """Make counts nullable integers, because some rows have none."""
     return runs.astype({column: "Int64" for column in INTEGERS if column in runs})
 
 
 def collect(
     judge: Judge, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Collection]
 ) -> Collection:
-    """The runs of the store, and those of earlier collections that the store lacks; `budget` is for the manifest.
+    """Collect the runs of the store, and from earlier collections those that the store lacks.
 
-    Runs of other roles than "cell" are collected first: the others may be judged by them.
+    `budget` goes into the manifest. Runs of roles other than "cell" are collected first, because runs of the role
+    "cell" may be judged by them.
     """
     beside = [want for want in wanted if want.role != "cell"]
     others = _measured(judge, beside, store, earlier, pd.DataFrame(columns=RUNS)).runs
@@ -147,7 +148,7 @@ def collect(
 def _measured(
     judge: Judge, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured], others: pd.DataFrame
 ) -> Measured:
-    """The runs that the store holds of the cells, then those that earlier collections hold beyond it."""
+    """The cells' runs in the store, then those that only earlier collections hold."""
     runs = _concat([_runs(judge, want, store, _known(want, others)) for want in wanted], RUNS)
     curves = [kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]) for want in wanted]
     found = Measured(
@@ -162,12 +163,12 @@ def _measured(
 
 
 def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:
-    """The runs of other roles that the runs of a cell may be judged by: none for those other roles' own."""
+    """The runs of other roles by which a cell may be judged. A cell of such a role itself gets none."""
     return others if want.role == "cell" else others.iloc[:0]
 
 
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
-    """All rows in one frame; `columns` are those of no frames at all, of an experiment without cells."""
+    """All rows in one frame. Without any frames, as in an experiment without cells, it has `columns`."""
     some = [frame for frame in frames if len(frame)] or frames[:1] or [pd.DataFrame(columns=list(columns))]
     return pd.concat(some, ignore_index=True)
 
@@ -202,14 +203,14 @@ def _runs(judge: Judge, want: Wanted, store: Store, others: pd.DataFrame) -> pd.
 
 
 def _of_cell(want: Wanted, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one cell's seeds asked for, with its digest before them."""
+    """The rows of the seeds asked for of one cell, with its digest as the first column."""
     chosen = rows[rows["seed"].isin(want.seeds)].reset_index(drop=True)
     chosen.insert(0, "cell", want.cell.digest)
     return chosen
 
 
 def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:
-    """Add the earlier rows of the same cells and seeds that the store does not have, in the order of the cells."""
+    """Add the earlier rows of cells and seeds asked for that the store lacks, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
     asked_of = {want.cell.digest: len(want.seeds) for want in wanted}

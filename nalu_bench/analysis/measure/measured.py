@@ -1,4 +1,4 @@
-"""What was measured, as frames, and the ways through them that reports share."""
+"""Measurements as frames, and the helpers that reports share."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ CELL_KEYS = ["task", "setting", "operation", "model"]
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, and all that a report is made of.
+    """All measurements of an experiment: everything that a report is made of.
 
     Attributes:
-        runs: one row a run.
-        curves: one row a run and evaluation, thinned.
-        predictions: one row a run, probe and output; empty where the task has no probes.
-        weights: one row a run and small effective matrix or mean gate, of runs since these are kept.
+        runs: one row per run.
+        curves: one row per run and evaluation, thinned.
+        predictions: one row per run, probe and output; empty if the task has no probes.
+        weights: one row per run and small effective matrix or mean gate; the oldest runs have none.
     """
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -30,7 +30,7 @@ class Measured:
 
 
 def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """(task, setting, operation and model, runs) of every cell, in order of appearance.
+    """Yield (its task, setting, operation and model; its runs) for every cell, in order of appearance.
 
     Raises:
         UsageError if two cells cannot be told apart by these words: their runs must not be mixed.
@@ -46,7 +46,7 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]
 
 
 def count_note(runs: pd.DataFrame) -> str:
-    """`25 of 100 seeds` where a cell is not finished, else nothing."""
+    """`25 of 100 seeds` for an unfinished cell, otherwise an empty text."""
     asked = int(runs["asked"].iloc[0])
     return f"{len(runs)} of {asked} seeds" if len(runs) < asked else ""
 

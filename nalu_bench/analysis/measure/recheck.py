@@ -1,4 +1,4 @@
-"""Whether the facts of committed runs follow from the curves that are committed with them."""
+"""Check that the facts of committed runs follow from the curves committed with them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from nalu_bench.tasks.task import Task
 
 
 class Check(StrEnum):
-    """How far a fact was checked.
+    """Result of checking a fact.
 
-    recomputed: the rows at and just before the step are there, and give the same step.
-    bracketed: the curve is thinned there; points on both sides enclose the step, and no kept point contradicts it.
-    contradicted: a kept point says otherwise.
+    recomputed: the rows at and just before the step are kept, and give the same step.
+    bracketed: the curve is thinned there. Kept points on both sides enclose the step, and none contradicts it.
+    contradicted: a kept point contradicts the fact.
     """
 
     RECOMPUTED = "recomputed"
@@ -28,7 +28,7 @@ class Check(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """The check of one fact of one run; `why` says how a contradiction shows."""
+    """The check of one fact of one run; `why` explains a contradiction."""
 
     cell: str
     seed: int
@@ -38,11 +38,11 @@ class Finding:
 
 
 def findings(measured: Measured, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """The checks of the selected step, the errors there, and the solved step of every run with a curve.
+    """Check the selected step, the errors there and the solved step of every run with a curve.
 
     Args:
         measured: runs and curves.
-        manifest: of the same folder: identities of the cells, and the criteria that they were judged by.
+        manifest: the manifest of the same folder, with the identities of the cells and their criteria.
     """
     curves = dict(list(measured.curves.groupby(["cell", "seed"])))
     for run in measured.runs.to_dict("records"):
@@ -70,7 +70,7 @@ def _of_run(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], cell: di
 
 
 def _selected(run: dict[Any, Any], curve: pd.DataFrame, column: str, sign: float, last: bool) -> Finding:
-    """The selected step is the first smallest finite error of the selecting split, or the last finite one."""
+    """Check that the selected step has the first smallest finite error of the selecting split, or the last one."""
     step, fact = int(run["selected_step"]), "selected_step"
     errors = _candidates(run, curve)
     errors = errors[np.isfinite(errors[column])]
@@ -84,12 +84,12 @@ def _selected(run: dict[Any, Any], curve: pd.DataFrame, column: str, sign: float
 
 
 def _candidates(run: dict[Any, Any], curve: pd.DataFrame) -> pd.DataFrame:
-    """The evaluations that can be selected: all but the untrained one, where there is another."""
+    """The evaluations that can be selected: all but that of step 0, unless nothing is trained."""
     return curve[curve["step"] > 0] if run["steps"] else curve
 
 
 def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) -> Finding:
-    """The errors of the run are those of its curve at the selected step; tested splits have no curve."""
+    """Check that the errors of a run are those of its curve at the selected step. Tested splits have no curve."""
     tested = tuple(f"{split}_" for split in task.tested)
     columns = [name for name in row.index if name in run and not name.startswith(("cell", "seed", "step", *tested))]
     for name in columns:
@@ -100,7 +100,7 @@ def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) 
 
 
 def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshold: float) -> Finding:
-    """Solved is the judging error at the selected step; solved at is the first evaluation below the threshold."""
+    """Check `solved` by the error at the selected step, and `solved_at` as the first step below the threshold."""
     column = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
     solved = bool(task.solves(np.float32(run[column]), threshold))
     if bool(run["solved"]) != solved or pd.isna(run["solved_at"]) == solved:
@@ -117,7 +117,7 @@ def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshol
 
 
 def _enclosed(step: int, curve: pd.DataFrame, log_every: int) -> Check:
-    """Whether the rows at and just before a step are there, or only points around it."""
+    """RECOMPUTED if the rows at and just before a step are kept, BRACKETED if only points around it are."""
     steps = set(curve["step"])
     first = step - log_every < min(steps)
     if step in steps and (first or step - log_every in steps):

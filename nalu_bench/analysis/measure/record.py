@@ -4,19 +4,21 @@ import numpy as np
 import pandas as pd
 
 POINTS = 500
-"""Evaluations of one run that are kept for drawing."""
+"""Number of evaluations of a run that are kept for drawing."""
 
 LARGEST = 1024
-"""Numbers of the largest matrix that is committed; larger ones stay in the run store."""
+"""Largest number of entries of a committed matrix. Larger matrices stay in the run store."""
 
 
 def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The curves of a cell, thinned to `POINTS` evaluations common to all its runs, and for each run the evaluations
-    at and just before its selected step and its solved step: from these both steps can be recomputed.
+    """Thin the curves of a cell to `POINTS` evaluations common to all its runs, and a few more of each run.
+
+    These are the evaluations at and just before its selected step and its solved step, from which both steps can be
+    recomputed.
 
     Args:
-        curves: one row a run and evaluation, sorted by both.
-        runs: one row a run, with `selected_step`, and `solved_at` where the report judges it.
+        curves: one row per run and evaluation, sorted by both.
+        runs: one row per run, with `selected_step`, and with `solved_at` if the report judges it.
     """
     if curves.empty:
         return curves
@@ -33,7 +35,7 @@ def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def small_weights(weights: pd.DataFrame) -> pd.DataFrame:
-    """The effective matrices and gates of at most `LARGEST` numbers."""
+    """The effective matrices and gates with at most `LARGEST` entries."""
     if weights.empty:
         return weights
     return weights[weights["values"].map(len) <= LARGEST].reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""When a run counts as solved, and from which step on. Thresholds come from the task."""
+"""Criterion of a solved run, and the step at which it is first met. Thresholds come from the task."""
 
 import pandas as pd
 
@@ -12,12 +12,12 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, tas
         stays solved; one that failed or was never evaluated is not.
     solved_at: the first evaluation after step 0 that passes it, for solved runs only.
 
-    Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: step 0 is left out, as in the selection; an
-    untrained model would have to solve the task for this to matter.
+    Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: step 0 is left out, as in the selection. This
+    matters only if an untrained model solves the task.
 
     Args:
-        runs: one row a seed.
-        curves: one row a seed and evaluation, sorted by both, not thinned.
+        runs: one row per seed.
+        curves: one row per seed and evaluation, sorted by both, not thinned.
         threshold: in the unit of the judging measure.
         task: names the measure.
     """

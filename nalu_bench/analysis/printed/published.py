@@ -1,6 +1,6 @@
-"""The numbers that a source prints, beside the experiment that should reproduce them.
+"""Printed numbers, stored beside the experiment that should reproduce them.
 
-A `<artifact>.published.csv` has one row a printed number, with the keys of `table.csv` and the text as printed:
+A `<artifact>.published.csv` has one row per printed number, with the keys of `table.csv` and the text as printed:
 
     task, setting, operation, split, model, metric, printed, printed_low, printed_high, n_seeds, printed_model, source
 """
@@ -18,20 +18,20 @@ KEYS = ["task", "setting", "operation", "split", "model", "metric"]
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
 
 Span = tuple[float, float]
-"""Between which numbers a printed one must lie."""
+"""Lowest and highest value that a printed number may have."""
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The printed numbers beside an experiment, as text ("" where nothing is printed); no rows without such a file."""
+    """Read the printed numbers of an experiment as text, "" where nothing is printed. No file means no rows."""
     return read_keyed(path, COLUMNS) if path.exists() else pd.DataFrame(columns=COLUMNS, dtype=str)
 
 
 def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """A CSV with these columns, as text, and one row a key.
+    """Read a CSV with these columns as text. Every key has one row.
 
     Raises:
-        UsageError for a file that is no such table, two rows of one key, a count or a limit that is no number, and
-        limits the wrong way round.
+        UsageError for a file that is no such table, for two rows with one key, for a count or limit that is no number,
+        and for a low limit above the high one.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -55,14 +55,14 @@ def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def line(path: Path, number: object) -> str:
-    """`table1.published.csv, row 3` of a row's place in the frame: the header is row 1."""
+    """Name a row of a file for messages, as in `table1.published.csv, row 3`. The header is row 1."""
     return f"{path.name}, row {int(str(number)) + 2}"
 
 
 def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping[str, Span | None]) -> None:
     """Refuse metrics that are not among `metrics` (names or patterns), and numbers outside of their spans.
 
-    A metric without a span has any text in `column`; ">999" counts as 999, and nothing printed is always right.
+    A metric without a span may have any text in `column`. ">999" counts as 999. An empty field is always accepted.
     """
     for number, row in frame.iterrows():
         where, name = line(path, number), row["metric"]
@@ -75,7 +75,7 @@ def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping
 
 
 def check_words(frame: pd.DataFrame, path: Path, known: Mapping[str, set[str]]) -> None:
-    """Refuse a word that no cell of the experiment has in a column."""
+    """Refuse a word in a column if no cell of the experiment has it there."""
     for column, words in known.items():
         for number, word in frame[column].items():
             if word and word not in words:

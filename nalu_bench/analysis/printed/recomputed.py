@@ -1,13 +1,13 @@
 """Printed statistics that are known to be miscomputed, recomputed from the data behind them.
 
-A `<artifact>.recomputed.csv` has one row a plain mean, with the keys of the printed number that it replaces:
+A `<artifact>.recomputed.csv` has one row per plain mean, with the keys of the printed number that it replaces:
 
     task, setting, operation, split, model, metric, recomputed, deviation, n_seeds, printed_model, source
 
-deviation: the sample standard deviation (divisor n - 1), where it is known; n_seeds: how many seeds the mean is of;
-both means of solved steps and of sparsity errors are of solved seeds only. Among the printed numbers such a row stands
-under its own metric, `<metric>_recomputed`: the printed number is shown and never compared, the recomputed one is shown
-beside our plain mean and compared where its deviation is known.
+`deviation` is the sample standard deviation (divisor n - 1), if it is known. `n_seeds` is the number of seeds in the
+mean. Means of solved steps and of sparsity errors are over solved seeds only. Among the printed numbers such a row has
+a metric of its own, `<metric>_recomputed`. The printed number is shown and never compared. The recomputed one is shown
+beside our plain mean, and is compared if its deviation is known.
 """
 
 import math
@@ -25,12 +25,12 @@ OWN_COLUMNS = [*KEYS, "recomputed", "deviation", "n_seeds", "printed_model", "so
 
 
 def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The printed numbers, followed by the recomputed ones beside the experiment, if there are any.
+    """The printed numbers, followed by the recomputed ones of the experiment, if there are any.
 
-    Those have 95 % intervals of Student's t, and a column `deviation` that is empty for printed numbers.
+    Recomputed numbers have 95 % Student intervals. The column `deviation` is empty for printed numbers.
 
     Raises:
-        UsageError for a mean or a deviation that is no number from 0 up, and one that replaces no printed number.
+        UsageError for a mean or a deviation that is no number of at least 0, and for a row without a printed number.
     """
     if not path.exists():
         return published
@@ -59,7 +59,7 @@ def _check(given: pd.DataFrame, published: pd.DataFrame, path: Path) -> None:
 
 
 def _interval(mean: str, deviation: str, seeds: str) -> tuple[str, str]:
-    """The limits as text, empty where there is no interval."""
+    """The limits as text; empty if there is no interval."""
     if not deviation:
         return "", ""
     low, high = student_interval(float(mean), float(deviation), int(seeds))

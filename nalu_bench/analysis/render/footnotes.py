@@ -1,4 +1,4 @@
-"""Notes of verdicts as marks in the tables and one short line each below them."""
+"""Notes of verdicts: marks in the tables, and one short line for each below them."""
 
 import re
 from collections.abc import Iterable
@@ -15,9 +15,9 @@ class Footnotes:
     """The notes of a table.
 
     Attributes:
-        general: what holds for every verdict.
+        general: notes that hold for every verdict.
         marked: note -> its mark in the table, in the order of the lines.
-        lines: mark -> its line. Notes that differ in one number alone share a line; the number stands beside the mark.
+        lines: mark -> its line. Notes that differ only in one number share a line; the number stands beside the mark.
     """
 
     general: list[str]
@@ -26,7 +26,7 @@ class Footnotes:
 
     @classmethod
     def of(cls, judged: pd.DataFrame) -> "Footnotes":
-        """The notes of rows that have a verdict."""
+        """Collect the notes of rows that have a verdict."""
         notes = sorted({part for text in judged["note"] for part in parts(text)}, key=natural)
         general = [note for note in notes if all(note in parts(text) for text in judged["note"])]
         families: dict[str, dict[str, str]] = {}
@@ -42,7 +42,7 @@ class Footnotes:
         return cls(general, marked, lines)
 
     def mark(self, table: pd.DataFrame, judged: "pd.Series[bool]") -> pd.DataFrame:
-        """The table with marks behind the verdicts of the rows that are judged."""
+        """The table with marks after the verdicts of the rows that are judged."""
         marks = [" ".join(self.marked[note] for note in parts(text) if note in self.marked) for text in table["note"]]
         verdicts = [
             f"{verdict} {mark}" if mark and chosen else verdict
@@ -56,12 +56,12 @@ class Footnotes:
 
 
 def parts(note: str) -> list[str]:
-    """The notes that one text holds."""
+    """Split a text into its notes."""
     return [part for part in note.split("; ") if part]
 
 
 def natural(text: str) -> list[tuple[int, str]]:
-    """A key for sorting: 3 stands before 21.
+    """Sorting key that puts 3 before 21.
 
     >>> sorted(["seeds: 21", "seeds: 3"], key=natural)
     ['seeds: 3', 'seeds: 21']
@@ -70,7 +70,11 @@ def natural(text: str) -> list[tuple[int, str]]:
 
 
 def _family(note: str, notes: Iterable[str]) -> tuple[str, str]:
-    """The note's line and number: with `n` for the one number in which other notes differ from it, else as it is."""
+    """The line and the number of a note.
+
+    Notes that differ only in one number share a line with `n` in its place. Any other note is its own line, without a
+    number.
+    """
     words = NUMBER.split(note)
     same = [NUMBER.findall(other) for other in notes if NUMBER.split(other) == words]
     differing = [place for place, numbers in enumerate(zip(*same, strict=True)) if len(set(numbers)) > 1]

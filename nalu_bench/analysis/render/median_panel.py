@@ -13,9 +13,9 @@ HEADING = "Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: prin
 
 
 def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], highest: float) -> list[dict[str, Any]]:
-    """Median and middle 95 % of the seeds of every model side by side, its printed number hollow beside it.
+    """Draw median and middle 95 % of the seeds, model by model, with the printed number as a hollow symbol beside them.
 
-    What lies above `highest` is drawn there. Returns the numbers drawn, a dictionary for each model.
+    Values above `highest` are drawn at `highest`. Returns the numbers drawn, one dictionary per model.
     """
     drawn = []
     for place, (model, values) in enumerate(samples.items()):
@@ -41,7 +41,7 @@ def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], hi
 
 
 def add_legend(figure: Any, axes: Any, columns: int) -> None:
-    """One entry a model of all panels, then the printed numbers."""
+    """Add a legend for all panels: one entry per model, then the printed numbers."""
     entries: dict[str, Any] = {}
     for axis in axes:
         entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))

@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINTS = 500
-"""Evaluations drawn of each curve, about; twice as many on both scales together."""
+"""Points drawn of a long curve for each of two scales, linear and logarithmic."""
 
 APART = 9
-"""Points between the symbols of printed rates that are equal."""
+"""Distance between the symbols of equal printed rates, in typographic points."""
 
 
 def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
-    """One panel an operation: curves with their Wilson bands; the printed rate and median as symbols.
+    """Draw one panel per operation: curves with Wilson bands, and the printed rate and median as symbols.
 
     Args:
-        runs: with `solved_at`, nan for what is not solved. table: the rows of a report, in the order to draw; a cell
-        without runs has its printed symbols only. scale: of the axis of steps, linear or log.
+        runs: the runs with `solved_at`, which is nan for unsolved runs.
+        table: the rows of a report, in the order to draw. A cell without runs has only its printed symbols.
+        scale: scale of the axis of steps, linear or log.
 
     Returns: the figure, and the numbers drawn in it.
     """
@@ -47,7 +48,7 @@ def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tupl
 
 
 def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> pd.DataFrame:
-    """The models of one operation."""
+    """Draw the models of one operation. Returns the numbers drawn."""
     drawn: list[pd.DataFrame] = []
     rates: list[float] = []
     for model, rows in table.groupby("model", sort=False):
@@ -69,7 +70,7 @@ def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> 
 
 
 def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal: int) -> None:
-    """The printed rate at the last step; before it where `equal` others of this height are drawn already."""
+    """Draw the printed rate at the last step, moved to the left by one place for each of `equal` equal rates."""
     from matplotlib.transforms import offset_copy
 
     place = offset_copy(axis.transData, axis.get_figure(root=True), x=-APART * equal, units="points")
@@ -79,7 +80,7 @@ def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal
 
 
 def _set_steps(axis: "Axes", first: int, last: int, scale: str) -> None:
-    """The axis of training steps."""
+    """Set up the axis of training steps."""
     if scale == "log":
         axis.set_xscale("log")
         axis.set_xlim(first, last)
@@ -90,7 +91,7 @@ def _set_steps(axis: "Axes", first: int, last: int, scale: str) -> None:
 
 
 def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
-    """Title and legend: inside where there is one panel, outside of several."""
+    """Add title and legend: inside a single panel, outside of several."""
     title = ["Lines: ours with 95 % Wilson band.  Hollow: printed rate.", "×: printed median, at half the printed rate"]
     if len(axes) == 1:
         axes[0].set_title("\n".join(title), fontsize=8, loc="left")
@@ -102,7 +103,7 @@ def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
 
 
 def _share_solved(runs: pd.DataFrame) -> pd.DataFrame:
-    """The share of all seeds that are solved and had been below the threshold by each evaluation."""
+    """The share of seeds, at each evaluation, whose run is solved and was below the threshold by then."""
     if runs.empty:
         return pd.DataFrame({name: np.empty(0) for name in ("step", "share", "low", "high")})
     grid = int(runs["log_every"].iloc[0]) * _thinned(int(runs["steps"].max()) // int(runs["log_every"].iloc[0]))
@@ -114,7 +115,7 @@ def _share_solved(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _thinned(last: int) -> NDArray[np.int64]:
-    """0 to `last`, or where these are many, some of them that are dense on a linear and on a log axis."""
+    """0 to `last`; if these are many, a selection that is dense on both a linear and a log axis."""
     if last <= POINTS:
         return np.arange(last + 1)
     chosen = [np.linspace(0, last, POINTS), np.geomspace(1, last, POINTS)]

@@ -1,4 +1,4 @@
-"""How models are called and drawn: one label, colour and marker each, in every table and figure.
+"""Labels, colours and markers of models, the same in every table and figure.
 
 The colours are Okabe & Ito's, distinct for colour-blind readers; markers and line styles tell them apart in grey.
 """
@@ -20,7 +20,7 @@ _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 
 
 def label(model: str) -> str:
-    """The paper's name of a model, or its own for one that is not of the papers."""
+    """The label of a model: its name in the papers, or its own name if it is in none."""
     return looks.of_model(model).label
 
 
@@ -41,7 +41,7 @@ def activation_label(activation: str) -> str:
 
 
 def gradient(share: float) -> Any:
-    """A colour for each of many ordered lines, 0 <= share < 1: dark to light, not too light for paper."""
+    """Colour of one of many ordered lines, 0 <= share < 1: dark to light, but not too light for paper."""
     from matplotlib import colormaps
 
     return colormaps["viridis"](0.9 * share)

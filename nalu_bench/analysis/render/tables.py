@@ -1,4 +1,4 @@
-"""Tables of text as Markdown and LaTeX, and the formats of numbers in them."""
+"""Tables of text in Markdown and LaTeX, and the formats of their numbers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ class Table:
     rows: Sequence[Sequence[str]]
 
     def markdown(self) -> str:
-        """A GitHub table below its title."""
+        """The title, and a GitHub table below it."""
         return f"### {self.title}\n\n" + tabulate(self.rows, self.header, tablefmt="github", disable_numparse=True)
 
     def latex(self) -> str:
@@ -34,7 +34,7 @@ class Table:
 
 
 def as_latex(text: str) -> str:
-    """A line of text for LaTeX."""
+    """Escape a line of text for LaTeX."""
     for symbol in "&%#_":
         text = text.replace(symbol, f"\\{symbol}")
     return _replaced(text)
@@ -51,7 +51,7 @@ Format = Callable[[float], str]
 
 def percent(value: float) -> str:
     """0.94 as `94 %`."""
-    return f"{100 * value + 0.0:.0f} %"  # 0.0: none is -0
+    return f"{100 * value + 0.0:.0f} %"  # adding 0.0 turns -0.0 into 0.0
 
 
 def steps(value: float) -> str:
@@ -60,7 +60,7 @@ def steps(value: float) -> str:
 
 
 def scientific(value: float) -> str:
-    """2.6e-08 with two digits."""
+    """0.0000000261 as `2.6e-08`."""
     return f"{value:.1e}"
 
 
@@ -75,7 +75,7 @@ def score(value: float) -> str:
 
 
 def interval(value: float, low: float, high: float, form: Format) -> str:
-    """`94 % [88 %, 97 %]`; a dash where there is no number, no brackets where there is no interval.
+    """`94 % [88 %, 97 %]`; a dash if there is no number, no brackets if there is no interval.
 
     >>> interval(0.94, 0.875, 0.972, percent)
     '94 % [88 %, 97 %]'

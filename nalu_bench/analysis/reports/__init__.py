@@ -1,1 +1,1 @@
-"""Kinds of report, one file each: how the runs of an experiment become its table and its figure."""
+"""Kinds of report, one file each. A kind makes a table and a figure from the runs of an experiment."""

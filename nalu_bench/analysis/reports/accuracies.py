@@ -1,4 +1,4 @@
-"""Shares of right predictions, as in the tables of the IIT Indore report, and the weights that a unit recovered."""
+"""Shares of right predictions and recovered weights, as in the tables of the IIT Indore report."""
 
 import itertools
 import math
@@ -38,12 +38,12 @@ LOOKS: list[dict[str, Any]] = [
     {"color": "#0072B2", "marker": "o"},
     {"color": "#D55E00", "marker": "s"},
 ]
-"""Of the families; hollow where nothing is reinitialised."""
+"""Colour and marker of each family. Symbols are hollow where nothing is reinitialised."""
 
 
 @dataclass
 class Family:
-    """Models of one table; `steps` are those of the printed protocol, `operations` are in the order of the rows."""
+    """Models of one table. `steps` are those of the printed protocol; `operations` have the order of the rows."""
 
     title: str
     steps: int
@@ -61,22 +61,22 @@ class AccuraciesSettings(Settings):
 
 @register("accuracies", version=1)
 class Accuracies(Kind):
-    """Rows are operations, a table for each family of models; with and without reinitialisation side by side.
+    """Rows are operations. Each family of models has a table, with and without reinitialisation side by side.
 
     accuracy = share of test examples with |y - t| <= 1e-8 + 0.1 |t|, in percent; strict: 1e-5 |t|
 
-    as `numpy.isclose` has it, with the report's relative tolerance and with its own. Reported are the median over seeds
-    with their middle 95 % and the means with Student's interval. A run without a finite prediction has accuracy 0, and
-    is noted. A printed accuracy is of one network: see `compare.compare_share`.
+    This is the rule of `numpy.isclose`, with the report's relative tolerance and with numpy's own. The table gives the
+    median over seeds with the middle 95 % of the seeds, and means with Student's interval. A run without a finite
+    prediction has accuracy 0 and is noted. A printed accuracy is that of one network: see `compare.compare_share`.
 
-    Where the task has probes, which are unit vectors, the predictions there are the weights of a unit without a bias;
-    a printed weight is held against the range of our seeds, too.
+    If the task has probes, they are unit vectors, and a unit without bias predicts its own weights there. Printed
+    weights are compared with the range of our seeds, too.
 
-    Source: the IIT Indore report, sections 3 and 4. Settings: `examples` that the printed shares were counted on, and
-    `tables`, a list of {title, steps, models, operations}: `steps` are those of the printed protocol.
+    Source: the IIT Indore report, sections 3 and 4. Settings: `examples`, the number of examples behind a printed
+    share, and `tables`, a list of {title, steps, models, operations}; `steps` are those of the printed protocol.
 
     Raises:
-        UsageError for a model or an operation without a table.
+        UsageError for a model and an operation without a table of their own.
     """
 
     settings = AccuraciesSettings
@@ -119,15 +119,15 @@ class Accuracies(Kind):
         return rows
 
     def _same_length(self, where: dict[str, str], runs: pd.DataFrame, compare: Compare) -> Compare:
-        """The comparison, where our runs have the steps of the printed protocol."""
+        """`compare` if our runs have the steps of the printed protocol, else the reason why nothing is compared."""
         families = [
             family for family in self.report["tables"]
             if where["model"] in family["models"] and where["operation"] in family["operations"]
         ]  # fmt: skip
         if len(families) != 1:
             raise UsageError(
-                f"one of the tables of {self.experiment.name} must have the model {where['model']} and the operation "
-                f"{where['operation']}, {len(families)} do."
+                f"exactly one table of {self.experiment.name} must list the model {where['model']} and the operation "
+                f"{where['operation']}, got {len(families)}; correct `report.tables`."
             )
         trained, needed = int(runs["steps"].iloc[0]), families[0]["steps"]
         if trained == needed:
@@ -145,7 +145,7 @@ class Accuracies(Kind):
         chosen = records(table[table["model"].isin(models)])
         lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
         if len(lines) < len(chosen):
-            raise UsageError(f"two cells of the table {title} have one operation and number of operands.")
+            raise UsageError(f"two cells of the table {title} have the same operation and number of operands.")
         cases = _ordered_cases(chosen, operations)
         without = any(not reinitialised for _, reinitialised, _ in lines)
         header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
@@ -192,7 +192,7 @@ class Accuracies(Kind):
 
 
 def _mean(shares: Array) -> tuple[float, float, float]:
-    """The mean with Student's interval, which ends where shares end."""
+    """The mean with Student's interval, cut at 100 %."""
     mean, low, high = mean_interval(shares)
     return mean, low, min(high, 100.0)
 
@@ -203,7 +203,7 @@ def _setting(line: dict[str, Any]) -> dict[str, str]:
 
 
 def _case(line: dict[str, Any]) -> tuple[str, int]:
-    """Label of the operation, and the number of operands: 0 for a task that has no such setting."""
+    """Label of the operation, and the number of operands, 0 for a task without such a setting."""
     label = style.operation_label(str(line["task"]), str(line["operation"]))
     return label, int(_setting(line).get("operands", 0))
 
@@ -214,7 +214,7 @@ def _case_name(case: tuple[str, int]) -> str:
 
 
 def _ordered_cases(lines: Iterable[dict[str, Any]], operations: Sequence[str]) -> list[tuple[str, int]]:
-    """The cases in the order of `operations`, those of an operation by the number of operands."""
+    """The cases in the order of `operations`, and within an operation by the number of operands."""
     order = {operation: place for place, operation in enumerate(operations)}
     places = {_case(line): (order.get(str(line["operation"]), len(order)), _case(line)[1]) for line in lines}
     return sorted(places, key=lambda case: places[case])
@@ -231,7 +231,7 @@ def _four_digits(value: float) -> str:
 def _draw_panel(
     axis: "Axes", table: pd.DataFrame, families: Sequence[tuple[dict[str, Any], dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Families side by side at each operation, with and without reinitialisation; returns what is drawn."""
+    """Draw the families side by side at each operation, with and without reinitialisation; returns the numbers."""
     printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
     means = table[table["metric"] == "mean"]
     lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
@@ -264,7 +264,7 @@ def _draw_panel(
 
 
 def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
-    """Numbers of operands at the ticks, and every operation once below them."""
+    """Label the ticks with numbers of operands, and every operation once below them."""
     axis.set_xticks(range(len(cases)), [str(operands) for _, operands in cases], fontsize=7)
     axis.grid(visible=False, axis="x")
     for operation in dict.fromkeys(operation for operation, _ in cases):

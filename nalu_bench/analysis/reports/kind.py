@@ -1,4 +1,4 @@
-"""What every kind of report offers: facts of runs, rows beside the printed numbers, tables and a figure."""
+"""The contract of a kind of report: facts of runs, rows beside the printed numbers, tables and a figure."""
 
 import functools
 import math
@@ -29,14 +29,14 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Row:
-    """One of our numbers, yet without its verdict.
+    """One of our numbers, before it has a verdict.
 
     Attributes:
         keys: values of `KEYS`.
-        ours, low, high: our number with its interval, nan where there is none.
-        n_seeds, steps: how many runs of how many steps it rests on.
-        compare: our number against a printed row; None where nothing is printed to compare with.
-        note: what a reader must know.
+        ours, low, high: our number with its interval; nan if there is none.
+        n_seeds, steps: number of runs behind it, and the steps that each was trained for.
+        compare: compares our number with a printed row; None if nothing printed can be compared with it.
+        note: a remark for the reader.
     """
 
     keys: dict[str, str]
@@ -57,16 +57,16 @@ class Settings:
 
 
 class Kind:
-    """A kind of report. Everything is a function of what was measured and of the printed numbers.
+    """A kind of report: functions of the measurements and the printed numbers.
 
     Args:
-        experiment: whose `report` block holds the settings.
+        experiment: the experiment; its `report` block holds the settings.
 
     Attributes:
         settings: the schema of the `report` block, a dataclass.
-        metrics: what may be printed: a metric's name or pattern -> between which numbers, None for any text.
-        apart: the words by which the tables tell cells apart; empty where they take care of it themselves.
-        shows_notes: whether the tables show the notes of the verdicts, which are else listed below them.
+        metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
+        apart: the words by which the tables tell cells apart; empty if the kind checks this itself.
+        shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
     Raises:
@@ -84,10 +84,10 @@ class Kind:
 
     @functools.cached_property
     def published(self) -> pd.DataFrame:
-        """The printed numbers, and those recomputed where the printed ones are known to be wrong.
+        """The printed numbers, and recomputed ones where the printed ones are known to be wrong.
 
         Raises:
-            UsageError for files that do not hold what they must.
+            UsageError for a file with wrong columns, metrics or numbers.
         """
         printed = read(self.experiment.published)
         check_metrics(printed, self.experiment.published, "printed", self.metrics)
@@ -102,7 +102,7 @@ class Kind:
         }
 
     def check(self, cells: Sequence[Wanted]) -> None:
-        """Raise UsageError if these cells cannot be reported: called before they are trained."""
+        """Raise UsageError if these cells cannot be reported. This is called before they are trained."""
         seen: dict[tuple[str, ...], str] = {}
         for want in cells if self.apart else ():
             words = {key: next(iter(values)) for key, values in Kind.words(self, [want]).items()}
@@ -115,23 +115,23 @@ class Kind:
             seen[key] = want.label()
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        """`runs` of one cell with what its whole curves say in further columns.
+        """`runs` of one cell with further columns of facts, found in its whole curves.
 
-        `others` are all runs of other roles than "cell", such as references to judge by; `task`, `setting` and
-        `operation` tell whose they are. A run of such a role is judged before they are known: it gets none.
+        `others` are all runs of roles other than "cell", such as references to judge by. Their `task`, `setting` and
+        `operation` tell what they refer to. Runs of such a role are judged first, and with no `others`.
         """
         return runs
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        """What the facts of a cell were judged by, for the manifest; `others` as in `facts`."""
+        """The criteria by which the facts of a cell were judged, for the manifest. `others` as in `facts`."""
         return {}
 
     def rows(self, measured: Measured) -> list[Row]:
-        """Our numbers."""
+        """Our numbers, before they have verdicts."""
         raise NotImplementedError
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
-        """The layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
+        """Tables in the layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
         raise NotImplementedError
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
@@ -142,7 +142,7 @@ class Kind:
 def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
     """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
 
-    Rows without a printed number get no verdict; printed numbers without a row of ours are kept, `not comparable`.
+    Rows without a printed number get no verdict. Printed numbers without a row of ours stay, as `not comparable`.
     """
     printed = {tuple(row[key] for key in KEYS): row for row in records(published)}
     matched = [printed.pop(tuple(row.keys[key] for key in KEYS), None) for row in rows]

@@ -32,8 +32,8 @@ class ErrorsSettings(Settings):
 class Errors(Kind):
     """Rows are models, columns splits.
 
-    Reported are the median over seeds of the mean absolute error at the selected step, with its bootstrap interval, and
-    the error of the best seed, which has the smallest validation error. A run without a finite error counts as
+    The table gives the median over seeds of the mean absolute error at the selected step, with its bootstrap interval,
+    and the error of the best seed, the one with the smallest validation error. A run without a finite error counts as
     infinitely bad.
 
     Source: Trask et al. 2018, Table 3. Settings: `splits`, {split: name}.
@@ -105,4 +105,4 @@ SHOWN = [
     ("printed", "mae", lambda line: line["printed"] or "–"),
     ("verdict", "mae", lambda line: line["verdict"] or "–"),
 ]
-"""The lines of a model: name, metric, what is shown of it."""
+"""The lines of a model: name, metric, text of its number."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HIGHEST = 1000.0
-"""Where worse scores are drawn: the paper prints them as >999."""
+"""Worse scores are drawn at this height. The paper prints them as >999."""
 
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
@@ -34,12 +34,12 @@ class Scores(Kind):
 
     score = 100 · MAE at the selected step / median MAE of the untrained models of role `baseline`
 
-    on the same task and split: 0 is perfect, 100 as bad as an untrained model. Reported are the median over seeds
+    on the same task and split: 0 is perfect, 100 as bad as an untrained model. The table gives the median over seeds
     with its bootstrap interval, and the best seed (smallest score). A run that diverged before any evaluation, or
     failed, counts as infinitely bad.
 
-    Source: Trask et al. 2018, Table 1, whose normalisation is not specified further: one denominator for each task
-    and split is our choice.
+    Source: Trask et al. 2018, Table 1. The paper does not specify the normalisation further. One denominator for each
+    task and split is our choice.
     """
 
     apart = ("task", "operation", "model")
@@ -142,7 +142,7 @@ def _prepare(axis: Any) -> None:
 
 
 def _scores(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> pd.DataFrame:
-    """`runs` with the column `score`, infinite where there is no finite error."""
+    """`runs` with the column `score`; it is infinite if there is no finite error."""
     column = f"{split}_mae"
     first = runs.iloc[0]
     same = base[np.logical_and.reduce([base[key] == first[key] for key in ("task", "setting", "operation")])]

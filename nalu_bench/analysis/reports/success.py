@@ -43,7 +43,7 @@ METRICS: dict[str, tuple[str, Format]] = {
 }
 
 SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
-"""What each mean is the mean of."""
+"""Metric -> the column of the runs that it is the mean of."""
 
 
 @dataclass
@@ -66,8 +66,8 @@ class Success(Kind):
     * sparsity error: mean of a beta distribution on [0, 1/2] with its profile interval, over solved seeds, at the
       selected step.
 
-    Where a printed mean is known to be miscomputed and its recomputed value is at hand (see `recomputed.py`), a row
-    `<metric>_recomputed` holds our plain sample mean with Student's interval beside it: like is compared with like.
+    If a printed mean is known to be miscomputed and its recomputed value is known (see `recomputed.py`), a row
+    `<metric>_recomputed` compares this value with our plain sample mean and its Student interval.
 
     Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand;
     `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
@@ -182,7 +182,7 @@ class Success(Kind):
         )
 
     def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The rows in the order of `layout`; words that it does not name come last."""
+        """The rows in the order of `layout`; words that are not in it come last."""
         layout: dict[str, list[str]] = self.report["layout"]
         places = pd.DataFrame(
             {name: frame[name].map({word: place for place, word in enumerate(words)}) for name, words in layout.items()}
@@ -191,14 +191,14 @@ class Success(Kind):
 
 
 def _complete(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs that failed, or are all there is, have no facts: they are not solved."""
+    """Fill in missing facts: a run that failed has none and is not solved."""
     missing = {name: np.nan for name in ("solved_at", "sparsity_error") if name not in runs}
     solved = runs["solved"] if "solved" in runs else pd.Series(False, index=runs.index)
     return runs.assign(**missing, solved=solved.astype("boolean").fillna(False).astype(bool))
 
 
 def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple[float, float, float], str]:
-    """A statistic, and what it warned of, for the note."""
+    """A statistic, and its warnings as text for the note."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         values = statistic()
@@ -206,7 +206,7 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
 
 
 def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:
-    """Our sample against a recomputed mean."""
+    """Compare our sample with a recomputed mean."""
     seeds = int(recomputed["n_seeds"])
     if seeds < 2:
         return not_comparable(f"a mean needs 2 solved seeds, the recomputed one has {seeds}")
@@ -216,7 +216,7 @@ def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Compa
 
 
 def _lines(group: pd.DataFrame) -> Iterator[list[str]]:
-    """What the table says of one model, below each other: a name and one text a metric."""
+    """The lines of one model in the table: each has a name and one text per metric."""
     cells = {line["metric"]: line for line in records(group)}
     seeds = max(line["n_seeds"] for line in cells.values())
     renewed = {metric: cells[metric + SUFFIX] for metric in METRICS if metric + SUFFIX in cells}

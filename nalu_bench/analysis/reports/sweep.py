@@ -1,4 +1,4 @@
-"""Success rate, speed of convergence and sparsity against one value, as in Figure 3 of Madsen & Johansen 2020."""
+"""Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ PANELS = {
     "solved_at_median": ("Solved at [million steps]", "solved_at_mean", 1e-6),
     "sparsity_error_mean": ("Sparsity error", "sparsity_error_mean", 1.0),
 }
-"""Our metric -> the name of its axis, the metric that the paper prints instead, the factor of the axis."""
+"""Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
 
 DODGE = 0.12
-"""How far apart ours and printed, and one model and the next, are drawn."""
+"""Horizontal distance between neighbouring symbols: ours, printed, the next model."""
 
 BOUNDS = ("value", "low", "high")
 
@@ -40,10 +40,10 @@ class SweepSettings(SuccessSettings):
 
 @register("sweep", version=1)
 class Sweep(Success):
-    """Rows are the values that cells differ in, columns models, one table for each statistic of `success`.
+    """Rows are values of one setting, columns models; each statistic of `success` has a table.
 
     The figure has one line a model, ours filled and the printed numbers hollow. The paper draws the mean of the solved
-    step, whose printed value cannot be relied on (see `not_comparable`); beside it stands our median.
+    step. Its printed value is not reliable (see `not_comparable`), so that our median stands beside it.
 
     Settings, beyond those of `success`: `against`, the word of the `setting` that varies, and `axis`, its name.
     """
@@ -59,7 +59,7 @@ class Sweep(Success):
         ]
 
     def _table(self, table: pd.DataFrame, name: str, form: Format) -> Table:
-        """One statistic; `printed` and `verdict` only of models of which anything is printed."""
+        """The table of one statistic. Only models with a printed number have columns `printed` and `verdict`."""
         header, columns = [str(self.report["axis"])], []
         places = sorted(table["place"].unique())
         for model, group in table.groupby("model", sort=False):
@@ -95,10 +95,10 @@ class Sweep(Success):
         return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report["against"]})
 
     def _placed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows with the number behind `against` in the column `place`, sorted by it.
+        """The rows sorted by a new column `place`: the number that the setting gives for the word `against`.
 
         Raises:
-            UsageError for a row without it, or for two rows of one model, metric and place.
+            UsageError for a row without this word, or for two rows of one model, metric and place.
         """
         word = self.report["against"]
         settings = [dict(_pairs(setting)) for setting in table["setting"]]
@@ -129,7 +129,7 @@ def _points(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:
 
 
 def _draw(axis: Any, points: pd.DataFrame, model: str, shift: float, factor: float) -> None:
-    """Symbols with their intervals; ours joined by lines."""
+    """Draw symbols with their intervals, and lines between ours."""
     ours = bool((points["series"] == "ours").all())
     value, low, high = (factor * points[bound].to_numpy(float) for bound in BOUNDS)
     look = style.drawing(model)

@@ -30,10 +30,10 @@ WIDEST_MEAN = 0.5
 """The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
 
 WIDEST_SHARES = 0.1
-"""The largest distance of the ends of our seeds' range of shares that is not noted as a "wide range" (our choice)."""
+"""A range of shares over our seeds is noted as a "wide range" if its ends are further apart than this (our choice)."""
 
 WIDEST_RANGE = 10
-"""The largest ratio of the ends of our seeds' range that is not noted as a "wide range" (our choice)."""
+"""A range over our seeds is noted as a "wide range" if the ratio of its ends is larger than this (our choice)."""
 
 
 def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
@@ -64,14 +64,14 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
-    """Compare the median of our solved-at steps with a printed one whose samples are not known.
+    """Compare the median of our solved-at steps with a printed median whose samples are not known.
 
         d ± t s sqrt(1 + k/k0),   d = log(median / printed),   t = Student's 97.5 % quantile, k - 1 degrees
         of freedom,   s >= (resolution / 2) / min(median, printed)
 
-    s is the bootstrap standard error of our log median; the printed median, of k0 seeds, is taken to have the
-    spread of ours, of k seeds. The floor is for ties: steps are known to one evaluation interval only, and
-    the smaller median makes it the same whichever side is ours. `agrees` needs 0 inside and a half-width of
+    s is the bootstrap standard error of our log median over k seeds. The printed median, over k0 seeds, is assumed
+    to have the same spread. The floor of s is for ties: steps are known only to one evaluation interval. It uses
+    the smaller median, so that it is the same whichever side is ours. `agrees` needs 0 inside and a half-width of
     at most log 1.5 (our choice).
 
     Source: ours. Deviations: from the plain rule t = 1.96, which ignores that s is itself estimated. In
@@ -108,7 +108,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
-    """Compare the plain mean of our samples with that of theirs, of which mean, spread and number are known.
+    """Compare the plain mean of our samples with a printed mean whose deviation and number of seeds are known.
 
         x̄ - x̄0 ± t s sqrt(1/n + 1/n0),   s² = ((n - 1) s1² + (n0 - 1) s0²) / (n + n0 - 2)
 
@@ -116,13 +116,13 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     at most x̄0 / 2 (our choice).
 
     Source: Student 1908, Biometrika 6, 1-25. Deviations: none. The question is whether both samples come from one
-    distribution, hence one variance, estimated from both. This matters where a few seeds are solved a hundred times
-    later than the rest: 25 of ours that hold none of them know nothing of that spread. In simulations of such
-    populations (4, 25 or 100 of ours, 100 of theirs) the share of `differs` alone is 3 to 9 %, the most for 25 of ours
-    where 1 seed in 50 is late.
+    distribution, hence one variance, estimated from both. This matters if a few seeds are solved a hundred times
+    later than the rest: 25 of our seeds may include none of these, and do not show that spread. In simulations of such
+    populations (4, 25 or 100 of ours, 100 of theirs) the share of `differs` alone is 3 to 9 %. It is largest for 25 of
+    ours where 1 seed in 50 is late.
 
     Args:
-        samples: ours, not negative, one a solved seed. mean, deviation, count: theirs, the deviation with divisor
+        samples: ours, not negative, one per solved seed. mean, deviation, count: theirs, the deviation with divisor
         n0 - 1; mean positive, count at least 2.
 
     Returns: the comparison alone (see `verdicts.settle`); difference and limits are in the unit of the samples.
@@ -137,7 +137,9 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     if not np.all((x >= 0) & np.isfinite(x)):
         raise ValueError(f"samples must be finite and not negative, got {x}: pass those of solved seeds only")
     if not (0 < mean < math.inf and 0 <= deviation < math.inf and count >= 2):
-        raise ValueError(f"theirs must have a mean, a spread and 2 seeds, got {mean}, {deviation} and {count}")
+        raise ValueError(
+            f"mean must be positive, deviation at least 0, count at least 2, got {mean}, {deviation} and {count}"
+        )
     if x.size < 2:
         return without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
     freedom = x.size + count - 2
@@ -156,12 +158,12 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
         agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
         printed ">L": agrees  iff  our median > L
 
-    Where the ends of our range are more than a factor 10 apart, or the high one is infinite, the verdict
-    says little: it stays, and its note gains "wide range" (our choice). Ends under half a unit of the last
-    printed digit count as that half unit, so that errors that would all be printed "0.0" are not wide.
+    If the ends of our range are more than a factor 10 apart, or the high one is infinite, the verdict says
+    little. It stays, and its note gains "wide range" (our choice). Ends below half a unit of the last printed
+    digit count as that half unit, so that errors that would all be printed "0.0" are not wide.
 
     The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
-    no interpolation. Source: ours, the printed protocol being unknown. Deviations: does not apply.
+    no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
 
     Args:
         samples: one error per seed, smaller is better; those that are not finite count as +inf, never
@@ -196,17 +198,17 @@ def compare_single(samples: ArrayLike, printed: str) -> Comparison:
 
 
 def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
-    """Compare the range of our seeds with the share of right answers of one network, counted on so many examples.
+    """Compare the range of our seeds with one network's share of right answers, counted on `examples` examples.
 
         agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
 
-    Where the ends of our range are more than 0.1 apart the verdict says little: its note gains "wide range" (our
+    If the ends of our range are more than 0.1 apart, the verdict says little: its note gains "wide range" (our
     choice). Source: ours. Deviations: does not apply.
 
     Args:
-        samples: one share a seed, in [0, 1]; nan, of a seed without a finite answer, counts as 0.
+        samples: one share per seed, in [0, 1]. nan stands for a seed without a finite answer and counts as 0.
         printed: the share, in [0, 1].
-        examples: how many the printed share was counted on.
+        examples: number of examples on which the printed share was counted.
 
     Returns: the comparison; difference is our median minus the printed share, and [low, high] holds 0 exactly when the
     two ranges meet. Inconclusive for fewer than 2 seeds. No p-value, not part of Holm.
@@ -240,7 +242,8 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
         low, high = newcombe_limits(successes, trials, successes0, trials0, z)
         return low if sign > 0 else -high
 
-    # The limits move outwards as z grows and pass 0: the side towards 0 tends to at least sqrt(d² + 1/2).
+    # The limits move outwards as z grows. The one towards 0 passes it: its distance from the difference d tends to at
+    # least sqrt(d² + 1/2).
     widest = 1.0
     while clearance(widest) > 0:
         widest *= 2
@@ -248,14 +251,14 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
 
 
 def compare_claim(low: float, high: float, threshold: float, words: str, above: bool = True) -> Comparison:
-    """A claim in words, which holds for a number above (or below) a threshold of ours.
+    """Test a claim in words, which holds if a number is above (or below) a threshold of ours.
 
         agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
 
     Args:
         low, high: the 95 % interval of our number; pass the number as both limits if it has none.
-        threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side; a
-            number at the threshold lies on it.
+        threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side. A
+            number equal to the threshold lies on the claimed side.
 
     Returns: the comparison, without a p-value. Raises: nothing.
 
@@ -267,7 +270,7 @@ def compare_claim(low: float, high: float, threshold: float, words: str, above: 
     elif (high < threshold) if above else (low > threshold):
         verdict = Verdict.DIFFERS
     else:
-        verdict = Verdict.INCONCLUSIVE  # limits that are nan, too
+        verdict = Verdict.INCONCLUSIVE  # also if a limit is nan
     nothing = math.nan
     return Comparison(verdict, nothing, nothing, nothing, nothing, f"a claim in words, our threshold: {words}")
 

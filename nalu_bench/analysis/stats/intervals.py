@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from nalu_bench.analysis.stats.likelihood import beta_profile_limits, gamma_profile_limits
 
 BOOTSTRAP_SEED = 20_200_116
-"""The fixed seed of every bootstrap here: the same samples always give the same interval."""
+"""Seed of every bootstrap, so that the same samples always give the same interval."""
 
 
 class OutsideSupportWarning(UserWarning):
@@ -64,7 +64,7 @@ def newcombe_interval(
 
 
 def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, z: float) -> tuple[float, float]:
-    """`newcombe_interval` by a normal quantile z > 0: confidences too near 1 for a float still have a z."""
+    """`newcombe_interval` for a normal quantile z > 0. Unlike a confidence, z does not round to 1 when it is large."""
     low, high = _wilson_limits(successes, trials, z)
     low0, high0 = _wilson_limits(successes0, trials0, z)
     rate, rate0 = successes / trials, successes0 / trials0
@@ -73,7 +73,7 @@ def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, 
 
 
 def student_interval(mean: float, deviation: float, count: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Student's interval for a mean of numbers that cannot be negative, from what is known of a sample.
+    """Student's interval for the mean of numbers that cannot be negative, from a sample's mean and deviation.
 
         max(0, x̄ - t s/√n)   to   x̄ + t s/√n,   t = Student's (1 + confidence)/2 quantile, n - 1 degrees of freedom
 
@@ -100,7 +100,7 @@ def student_interval(mean: float, deviation: float, count: int, confidence: floa
 
 
 def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
-    """The plain mean of a sample with `student_interval`.
+    """The plain mean of a sample with its `student_interval`.
 
     Returns: mean, low and high; the limits are nan for fewer than two samples, all three for none.
 
@@ -148,10 +148,10 @@ def beta_mean_interval(samples: ArrayLike, upper: float = 0.5, confidence: float
         D(m) = m (log m - mean log y) + (1 - m) (log(1 - m) - mean log(1 - y)),   y = x / upper
 
     Source: Wilks 1938, Ann. Math. Stat. 9, 60-62; the support [0, 1/2] is that of Madsen & Johansen 2020.
-    Deviations: the likelihood is infinite at 0 and at `upper`, so samples there, or beyond, are moved inside,
-    to half the smallest distance that any sample strictly inside has from that end. The mean can so rise by
-    half the smallest positive sample: where many samples are 0, report the median. Samples beyond an end also
-    warn.
+    Deviations: the likelihood is infinite at 0 and at `upper`. Samples at an end or beyond it are therefore moved
+    inside, to half the smallest distance from that end of any sample strictly inside. This can raise the mean by
+    half the smallest positive sample: if many samples are 0, report the median. Samples beyond an end also cause
+    a warning.
 
     Args:
         samples: one dimension, in [0, upper]. upper: positive. confidence: strictly between 0 and 1.
@@ -178,8 +178,8 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95, resamples: int
 
         quantiles (1 ± confidence)/2 of median(x*),   x* = n draws with replacement from x
 
-    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3. Deviations: none. BCa is
-    no choice here: its jackknife acceleration is inconsistent for medians, and 0/0 when samples tie.
+    Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3. Deviations: none. BCa
+    cannot be used here: its jackknife acceleration is inconsistent for medians, and 0/0 if samples tie.
 
     Args:
         samples: one dimension. confidence: strictly between 0 and 1. resamples: at least 2.
@@ -222,12 +222,12 @@ def median_standard_error(samples: ArrayLike, log: bool = False, resamples: int 
     Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, algorithm 6.1. Deviations: none.
 
     Args:
-        samples: one dimension; positive if `log`. log: whether of the log median. resamples: at least 2.
+        samples: one dimension; positive if `log`. log: take the log median. resamples: at least 2.
 
-    Returns: the standard error, 0 for equal samples, nan for fewer than two; deterministic, as
+    Returns: the standard error: 0 for equal samples, nan for fewer than two. It is deterministic, like
     `median_interval`.
 
-    Raises: ValueError for a sample that is not finite, not positive although `log`, or too few resamples.
+    Raises: ValueError for a sample that is not finite, or not positive if `log`, or for too few resamples.
 
     >>> median_standard_error([2000.0, 2000.0, 2000.0])
     0.0
@@ -257,7 +257,7 @@ def _checked_confidence(confidence: float) -> float:
 
 
 def _checked_fractions(x: NDArray[np.float64], upper: float) -> NDArray[np.float64]:
-    """The samples as fractions of `upper`, those beyond the ends moved onto them with a warning."""
+    """The samples as fractions of `upper`. Those beyond an end are moved onto it, with a warning."""
     if not 0 < upper < math.inf:
         raise ValueError(f"upper must be positive and finite, got {upper}: pass the largest possible sample")
     outside = int(np.sum((x < 0) | (x > upper)))

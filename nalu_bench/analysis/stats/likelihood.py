@@ -1,4 +1,4 @@
-"""Profile likelihoods of the mean of gamma and of beta samples, written so that nothing large cancels.
+"""Profile likelihoods of the mean of gamma and of beta samples, written without cancellation of large terms.
 
 With Binet's δ(z) = log Γ(z) - (z - ½) log z + z - ½ log 2π, both log-likelihoods l(m, k) share one form; per
 sample and up to a constant they are
@@ -6,9 +6,9 @@ sample and up to a constant they are
     gamma, mean m, shape k:      ½ log k - δ(k) - k D
     beta, mean m, a + b = k:     ½ log(m (1 - m) k) + δ(k) - δ(m k) - δ((1 - m) k) - k D
 
-where the divergence D >= 0 depends on m and the samples only. So they serve sparsity errors of 1e-8 and steps
-of 1e6 alike. Candidate means are written m = sample mean · exp(t) (beta: the odds m / (1 - m) likewise), so
-that the axis t has the same scale whatever the unit of the samples.
+where the divergence D >= 0 depends only on m and the samples. They are accurate for sparsity errors of 1e-8 and for
+steps of 1e6 alike. Candidate means are written m = sample mean · exp(t) (beta: the odds m / (1 - m) likewise), so
+that the scale of t does not depend on the unit of the samples.
 """
 
 import math
@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma
 
 SMALLEST_SPREAD = 1e-6
-"""Relative spread under which samples count as constant: rounding (1e-16) then blurs D, about spread² / 2."""
+"""Samples with a smaller relative spread count as constant: rounding (1e-16) then blurs D, about spread² / 2."""
 
 
 def gamma_profile_limits(x: NDArray[np.float64], z: float) -> tuple[float, float, float]:
@@ -52,21 +52,21 @@ def beta_profile_limits(y: NDArray[np.float64], z: float) -> tuple[float, float,
 
 
 def _binet(z: float) -> float:
-    """δ(z) = log Γ(z) - (z - ½) log z + z - ½ log 2π; by its asymptotic series where that would cancel."""
+    """δ(z) = log Γ(z) - (z - ½) log z + z - ½ log 2π; for large z, where terms cancel, by its asymptotic series."""
     if z < 20:
         return math.lgamma(z) - (z - 0.5) * math.log(z) + z - 0.5 * math.log(2 * math.pi)
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * z**2)) / z**2) / z**2) / z
 
 
 def _log_minus_digamma(z: float) -> float:
-    """log z - ψ(z) > 0; by its asymptotic series where that would cancel."""
+    """log z - ψ(z) > 0; for large z, where terms cancel, by its asymptotic series."""
     if z < 20:
         return math.log(z) - float(digamma(z))
     return 0.5 / z + (1 / 12 - (1 / 120 - (1 / 252 - 1 / (240 * z**2)) / z**2) / z**2) / z**2
 
 
 def _best_concentration(slope: Callable[[float], float], divergence: float) -> float:
-    """The k with slope(k) = D, where the likelihood of a fixed mean is largest.
+    """The k with slope(k) = D. It maximises the likelihood of a fixed mean.
 
     1/2k < slope(k) < 1/k for gamma and beta, because z (log z - ψ(z)) is convex and falls from 1 to 1/2
     (Anderson et al. 1995, Trans. Am. Math. Soc. 347, 1713-1723): so k D lies between 1/2 and 1.
@@ -75,7 +75,7 @@ def _best_concentration(slope: Callable[[float], float], divergence: float) -> f
 
 
 def _root_outwards(function: Callable[[float], float], start: float, step: float) -> float:
-    """The root of a function that is negative at `start` and positive further out, the way `step` points."""
+    """The root of a function that is negative at `start` and positive further out in the direction of `step`."""
     end = start + step
     while function(end) < 0:
         step *= 2
@@ -84,7 +84,7 @@ def _root_outwards(function: Callable[[float], float], start: float, step: float
 
 
 def _profile_limits(profile: Callable[[float], float], peak: float, step: float, drop: float) -> tuple[float, float]:
-    """Where the profile has fallen by `drop` on either side of its peak."""
+    """The points on either side of the peak at which the profile has fallen by `drop`."""
     floor = profile(peak) - drop
     low, high = (_root_outwards(lambda t: floor - profile(t), peak, side * step) for side in (-1, 1))
     return low, high
@@ -108,7 +108,7 @@ class _BetaFit:
 
     @classmethod
     def of(cls, y: NDArray[np.float64]) -> "_BetaFit | None":
-        """The fit to y in [0, 1] with those at an end moved inside; None without any spread."""
+        """The fit to y in [0, 1], with values at an end moved inside; None if there is no spread."""
         inside = y[(y > np.finfo(np.float64).tiny) & (y < 1 - 1e-15)]
         if inside.size == 0:
             return None
@@ -124,7 +124,7 @@ class _BetaFit:
         return self.centre * math.exp(t) / (1 + self.centre * math.expm1(t))
 
     def best(self, t: float) -> tuple[float, float, float, float]:
-        """(a, b, a + b, D) where the likelihood of the mean at t is largest."""
+        """(a, b, a + b, D) at the largest likelihood of the mean at t."""
         m, log_rest = self.mean_at(t), -math.log1p(self.centre * math.expm1(t))
         rest = (1 - self.centre) * math.exp(log_rest)
         divergence = m * (t + log_rest - self.mean_log) + rest * (log_rest - self.mean_log_rest)

@@ -1,4 +1,4 @@
-"""Errors of many seeds that may be infinite, and their median."""
+"""The median of the errors of many seeds, some of which may be infinite."""
 
 import numpy as np
 import pandas as pd
@@ -12,18 +12,18 @@ Array = NDArray[np.float64]
 
 
 def finite_or_worst(errors: "pd.Series[float]") -> Array:
-    """The errors; infinite where there is no finite one: a run that failed or diverged at once is infinitely bad."""
+    """The errors, infinite if not finite: a run that failed or diverged at once counts as infinitely bad."""
     values = errors.to_numpy(float)
     return np.where(np.isfinite(values), values, np.inf)
 
 
 def median_of(samples: Array) -> tuple[float, float, float]:
-    """The median with its interval; the interval only where all samples are finite."""
+    """The median with its interval. The limits are nan unless all samples are finite."""
     if np.isfinite(samples).all():
         return median_interval(samples)
     return float(np.median(samples)), np.nan, np.nan
 
 
 def against_printed(samples: Array, printed: dict[str, str]) -> Comparison:
-    """The range of our seeds against a row of the printed numbers."""
+    """Compare the range of our seeds with a row of the printed numbers."""
     return compare_single(samples, printed["printed"]) if printed["printed"] else not_comparable(NOTHING_PRINTED)

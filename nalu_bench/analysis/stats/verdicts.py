@@ -1,4 +1,4 @@
-"""Two-sided verdicts, and Holm's correction over those of one experiment; better than printed is not agreement."""
+"""Two-sided verdicts, with Holm's correction over an experiment. Better than printed is not agreement."""
 
 import math
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 ALPHA = 0.05
-"""The chance, of a whole experiment that does reproduce, of any `differs`."""
+"""The probability of any `differs` in a whole experiment that does reproduce."""
 
 NOTHING_PRINTED = "no number is printed"
-"""Why an empty field of the printed numbers is compared with nothing."""
+"""The reason why an empty field of the printed numbers is not compared."""
 
 
 class Verdict(StrEnum):
-    """What a comparison with a printed number says."""
+    """Result of a comparison with a printed number."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -23,11 +23,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One of our numbers against its printed one.
+    """Comparison of one of our numbers with its printed one.
 
     `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
-    logarithms of medians, or in the metric's unit; nan where there is none. `p_value` is nan outside Holm's
-    correction.
+    logarithms of medians, or in the metric's unit. It is nan if there is none. `p_value` is nan for comparisons
+    outside Holm's correction.
     """
 
     verdict: Verdict
@@ -43,14 +43,14 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
         differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
 
-    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. What Holm does not reject although its own
-    interval excludes 0 becomes `inconclusive`; every other verdict stays, and so do comparisons without a
-    p-value.
+    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. A comparison whose own interval
+    excludes 0, but which Holm does not reject, becomes `inconclusive`. Every other verdict stays, and so do
+    comparisons without a p-value.
 
     Args:
         comparisons: all of one experiment, in any order.
 
-    Returns: as many, in the same order. Settling twice changes nothing. Raises: nothing.
+    Returns: the settled comparisons, in the same order. Settling twice changes nothing. Raises: nothing.
 
     >>> alone = Comparison(Verdict.DIFFERS, 0.15, 0.01, 0.28, 0.034, "")
     >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
@@ -66,7 +66,7 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def not_comparable(reason: str) -> Comparison:
-    """State that no comparison is made, and why: declared beforehand, or other steps than the printed ones.
+    """State that no comparison is made, and why: it was ruled out beforehand, or the numbers of steps differ.
 
     Raises: ValueError if the reason is empty.
 
@@ -79,7 +79,7 @@ def not_comparable(reason: str) -> Comparison:
 
 
 def other_length(trained: int, printed: int) -> Comparison:
-    """State that no comparison is made, because our runs have not the steps of the printed ones."""
+    """State that no comparison is made, because our runs have another number of steps than the printed ones."""
     return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
 
 
@@ -89,7 +89,7 @@ def without_verdict(verdict: Verdict, note: str) -> Comparison:
 
 
 def verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
-    """The verdict a comparison would get alone.
+    """The verdict that a comparison would get alone.
 
     The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it).
     """

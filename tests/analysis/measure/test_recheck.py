@@ -1,4 +1,4 @@
-"""The facts of a run follow from its curve, and a forged one does not. `test_verify` checks all committed runs."""
+"""The facts of a run follow from its curve, and forged facts are found. `test_verify` checks all committed runs."""
 
 from typing import Any
 

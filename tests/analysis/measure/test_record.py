@@ -1,4 +1,4 @@
-"""The rows of a curve that are committed, and the files that must be those of the manifest."""
+"""The committed rows of curves, and the refusal of files that do not match the manifest."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def test_large_matrices_stay_in_the_store() -> None:
 def test_a_report_refuses_a_measured_file_that_is_not_the_manifests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Twenty-three solved steps edited in runs.csv went into the table unseen."""
+    """An earlier version took over 23 edited solved steps from runs.csv without notice."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     folder = tmp_path / "results" / "madsen2020" / "table1"
     shutil.copytree(paths.CHECKOUT / "results" / "madsen2020" / "table1", folder)

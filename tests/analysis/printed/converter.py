@@ -1,4 +1,4 @@
-"""Tables of printed numbers in their sources' own words, rewritten to our keys: how `*.published.csv` came about."""
+"""Converter of printed tables from their sources' words to our keys. It made the files `*.published.csv`."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ SPLITS = {
 SETTINGS_OF = {
     "iit_report.csv": {f"{number} operands": f"operands={number};reinitialized=15" for number in range(1, 11)},
 }
-"""Source -> words that stand for a setting, behind a range/split or as a task. That it always reinitialises says the
-IIT Indore report's code alone."""
+"""Source -> words for a setting, which stand after a range/split or as a task. Only the code of the IIT Indore report
+says that it always reinitialises."""
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
     "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
@@ -36,7 +36,7 @@ MODELS_OF: dict[str, dict[str, str]] = {
     "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
     "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }
-"""Where a task has models of its own."""
+"""Task -> its own models by their printed names."""
 
 CORRECTED_OF = {
     "iit_report.csv": {
@@ -44,8 +44,8 @@ CORRECTED_OF = {
         "square": {"setting": "operands=1;reinitialized=15", "model": "iit_nalu_two"},
     },
 }
-"""Source -> operation -> keys that it states otherwise: the IIT Indore report counts two operands and one cell where
-its code has one input, and two layers for the square."""
+"""Source -> operation -> corrected keys. The IIT Indore report counts two operands and one cell, but its code has one
+input, and two layers for the square."""
 
 METRICS = {
     "success_rate": "success_rate",
@@ -59,7 +59,7 @@ METRICS = {
     "accuracy": "accuracy",
 }
 PERCENT = {"accuracy"}
-"""Printed in percent with two digits, and kept by their source as shares."""
+"""Metrics printed in percent with two digits, which the source files hold as shares."""
 
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
@@ -76,13 +76,13 @@ TASKS = {
 
 
 def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> pd.DataFrame:
-    """A table of printed numbers in its source's words, rewritten to our keys; the printed text is kept.
+    """Rewrite a table of printed numbers from its source's words to our keys. The printed text is kept.
 
     Args:
         source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
-            ci_lower, ci_upper, n_seeds, source; NA stands for what is not given. A range/split may name the setting
-            behind it, as in `test; hidden=4; length=10`.
-        only: column -> the words of the rows to take, where a source holds more than one table; None for all rows.
+            ci_lower, ci_upper, n_seeds, source. NA stands for a missing value. A range/split may be followed by a
+            setting, as in `test; hidden=4; length=10`.
+        only: column -> words of the rows to take, for a source with several tables; None for all rows.
 
     Raises:
         UsageError for a word without a translation.

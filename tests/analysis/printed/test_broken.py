@@ -1,4 +1,4 @@
-"""Printed numbers that cannot be right are refused before anything is trained, with their file and row."""
+"""Impossible printed numbers are refused before anything is trained, with their file and row."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Printed numbers: read as text, converted from their sources' words."""
+"""Printed numbers are read as text and converted from their sources' words."""
 
 import runpy
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_the_recomputed_means_of_table_2_are_those_of_their_source() -> None:
 
 
 def test_the_spread_of_recomputed_means_is_that_of_the_printed_t_intervals() -> None:
-    """Two printed sparsity errors fell back to Student's interval, from which their spread follows."""
+    """Two printed sparsity errors have Student's interval, so that their spread can be computed."""
     kind = Success(experiment.load("madsen2020/table2"))
     for operation, model in (("mul", "nmu"), ("add", "nau")):
         rows = kind.published

@@ -1,4 +1,4 @@
-"""Notes of verdicts: marks in the table, short lines below it."""
+"""Notes of verdicts become marks in the table and short lines below it."""
 
 import pandas as pd
 

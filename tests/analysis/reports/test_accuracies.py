@@ -88,7 +88,7 @@ def test_other_lengths_than_the_printed_protocols_are_not_compared() -> None:
 def test_a_cell_without_a_table_is_refused(key: str, values: list[str]) -> None:
     families = [family | {key: values} for family in TABLES.report["tables"]]
     kind = Accuracies(replace(TABLES, report=TABLES.report | {"tables": families}))
-    with pytest.raises(UsageError, match="one of the tables of iit_report/tables must have the model"):
+    with pytest.raises(UsageError, match="exactly one table of iit_report/tables must list the model"):
         kind.rows(measured())
 
 

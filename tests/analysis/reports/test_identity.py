@@ -21,11 +21,11 @@ FIGURE1 = experiment.load("trask2018/figure1")
 SEEDS = 40
 X = np.arange(-20, 20.25, 0.25)
 SLOPES = {"linear": 0.0, "prelu": 0.05, "elu": 0.3, "sigmoid": 0.9, "tanh": 1.0}
-"""How fast the error of an activation grows outside [-5, 5]; inside it is 0.01."""
+"""Growth of an activation's error outside [-5, 5]. Inside, the error is 0.01."""
 
 
 def measured(slopes: dict[str, float] = SLOPES, broken: int = 0) -> Measured:
-    """Networks whose error is 0.01 inside and grows with the distance from the range; `broken` of each predict nan."""
+    """Networks with error 0.01 inside, growing with the distance outside. `broken` seeds of each predict nan."""
     runs, predictions = [], []
     for name, slope in slopes.items():
         seeds = pd.DataFrame({"seed": range(SEEDS)})

@@ -1,4 +1,4 @@
-"""Statistics against one value: cells told apart by the experiment's `settings`, drawn beside the printed ones."""
+"""Sweeps: the experiment's `settings` tell cells apart, and the figure draws them beside the printed numbers."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ SIZES = range(2, 11)
 
 
 def runs(seeds: int = 40, steps: int = 5_000_000) -> pd.DataFrame:
-    """Every NMU is solved, ever later; of the NAC• only one of 2 hidden units."""
+    """Runs in which every NMU is solved, later with more hidden units, and only one NAC•, with 2 hidden units."""
     frames = []
     for model in ("nmu", "nac_mul"):
         for size in SIZES:

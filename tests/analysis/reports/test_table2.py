@@ -36,11 +36,11 @@ SOLVED = {
     ("sub", "linear"): (0.07, 3.3e6, 0.4, 0.43), ("sub", "nalu"): (0.14, 1.9e6, 0.6, 0.43),
     ("sub", "nau"): (1.0, 5e3, 0.1, 0.19),
 }  # fmt: skip
-"""Share of solved seeds, median and log-spread of the solved step, sparsity error: about the printed ones."""
+"""Share of solved seeds, median and log-spread of the solved step, sparsity error: close to the printed values."""
 
 
 def invent(root: Path, operation: str, model: str, seeds: range) -> Cell:
-    """Finished parts of one cell in the store."""
+    """Write finished parts of one cell into the store."""
     cell = CELLS[operation, model]
     threshold = cell.task.threshold("authors")
     assert threshold is not None

@@ -1,4 +1,4 @@
-"""Every kind of report renders with models, operations and tasks that nobody has named."""
+"""Every kind of report renders models, operations and tasks that it does not know."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Verdicts: their rules, how often they are wrong when nothing differs, and that they see what does."""
+"""Verdicts: their rules, their rate of false alarms when nothing differs, and their power when something does."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def test_holm_rejects_step_by_step_and_stops_at_the_first_failure() -> None:
 
 
 def test_holm_equals_its_definition_over_all_intersections() -> None:
-    """A hypothesis falls iff Bonferroni's test rejects every set that it is in (closed testing)."""
+    """Closed testing: a hypothesis is rejected iff Bonferroni's test rejects every set that contains it."""
     p_values = np.random.default_rng(1).beta(0.3, 3.0, size=(60, 5))
     for row in p_values:
         sets = [s for size in range(1, 6) for s in itertools.combinations(range(5), size)]
@@ -104,7 +104,7 @@ def test_rates_differ_wrongly_in_at_most_about_5_percent(rate: float, seeds: int
     rng = np.random.default_rng(2)
     ours, printed = rng.binomial(seeds, rate, 1500), rng.binomial(100, rate, 1500)
     share = share_of_differs(compare_rates(int(a), seeds, int(b), 100) for a, b in zip(ours, printed, strict=True))
-    # 5 % and 3.3 standard errors; Newcombe's interval itself is up to a point off for some rates.
+    # 5 % and 3.3 standard errors. Newcombe's interval itself is off by up to a point for some rates.
     assert 0.005 < share < 0.05 + 0.01 + 3.3 * math.sqrt(0.05 * 0.95 / 1500)
 
 
@@ -143,7 +143,7 @@ def test_medians_on_a_1000_step_grid_differ_wrongly_in_at_most_about_5_percent(
         )
         for _ in range(400)
     )
-    # The bootstrap error is itself noisy, which costs a point for k >= 20; ties only make the test shy.
+    # The bootstrap error is itself noisy, which costs a point for k >= 20. Ties only lower the share.
     assert lowest <= share < 0.05 + 0.02 + 3.3 * math.sqrt(0.05 * 0.95 / 400)
 
 
@@ -218,7 +218,7 @@ def test_impossible_median_arguments_are_refused() -> None:
 
 
 def with_late_seeds(rng: np.random.Generator, seeds: int, share: float) -> NDArray[np.float64]:
-    """Solved after some 18,000 steps, but a few seeds only after millions."""
+    """Steps of about 18,000, except for a few seeds that need millions."""
     late = rng.random(seeds) < share
     return np.where(late, rng.uniform(1e6, 5e6, seeds), 18_000 * np.exp(0.1 * rng.standard_normal(seeds)))
 
@@ -242,7 +242,7 @@ def test_means_differ_wrongly_in_at_most_about_5_percent_even_if_few_seeds_make_
     share = share_of_differs(
         compare_means(ours, float(theirs.mean()), float(theirs.std(ddof=1)), 100) for ours, theirs in pairs
     )
-    # Whether a sample holds a late seed is a coin of its own, which costs up to 3 points where there are few of them.
+    # Chance decides whether a sample holds a late seed. With few of them, this costs up to 3 points.
     assert 0.005 < share < 0.08 + 3.3 * math.sqrt(0.05 * 0.95 / 1000)
 
 
@@ -282,7 +282,7 @@ def test_impossible_arguments_of_means_are_refused() -> None:
     with pytest.raises(ValueError, match="samples must be finite and not negative"):
         compare_means([1.0, math.nan], 1.0, 1.0, 10)
     for theirs in [(0.0, 1.0, 10), (1.0, math.nan, 10), (1.0, 1.0, 1)]:
-        with pytest.raises(ValueError, match="theirs must have a mean, a spread and 2 seeds"):
+        with pytest.raises(ValueError, match="mean must be positive, deviation at least 0, count at least 2"):
             compare_means([1.0, 2.0], *theirs)
 
 

@@ -1,4 +1,4 @@
-"""Intervals against independent computations and worked examples, and their coverage in simulation."""
+"""Intervals: agreement with independent computations and worked examples, and coverage in simulations."""
 
 import math
 from collections.abc import Callable
@@ -25,7 +25,7 @@ MEAN_INTERVALS: list[Interval] = [gamma_mean_interval, beta_mean_interval, media
 
 
 def assert_covers_95_percent(covered: int, datasets: int) -> None:
-    """Within 3.3 standard errors (p = 0.001) of 95 %, and one point for the chi-square being asymptotic."""
+    """Check for 95 % within 3.3 standard errors (p = 0.001) and one point, because the chi-square is asymptotic."""
     tolerance = 3.3 * math.sqrt(0.95 * 0.05 / datasets) + 0.01
     assert abs(covered / datasets - 0.95) < tolerance, f"coverage {covered / datasets}, tolerance {tolerance}"
 
@@ -80,7 +80,7 @@ def test_newcombe_interval_covers_95_percent_exactly_computed() -> None:
 
     for trials, trials0, rate, rate0 in [(50, 100, 0.3, 0.3), (25, 50, 0.5, 0.4), (100, 100, 0.9, 0.95)]:
         weights = np.outer(binom.pmf(range(trials + 1), trials, rate), binom.pmf(range(trials0 + 1), trials0, rate0))
-        # Pairs that hardly ever occur are left out: they only cost time.
+        # Very rare pairs are left out to save time.
         likely = np.argwhere(weights > 1e-5)
         held = [
             weights[a, b]
@@ -117,7 +117,7 @@ def test_impossible_confidences_are_refused(confidence: float) -> None:
 def naive_limits(
     log_likelihood: Callable[[float, float], float], peak: float, bracket: tuple[float, float]
 ) -> list[float]:
-    """Profile limits by a numerical search over both parameters of scipy's densities."""
+    """Profile limits from a numerical search over both parameters of scipy's densities."""
 
     def profile(mean: float) -> float:
         best = minimize_scalar(lambda log_k: -log_likelihood(mean, math.exp(log_k)), bounds=(-6, 9), method="bounded")

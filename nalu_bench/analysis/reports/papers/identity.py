@@ -1,4 +1,4 @@
-"""The identity failure: errors of multilayer perceptrons inside and outside the range that they were trained on."""
+"""The identity failure: errors of multilayer perceptrons inside and outside their training range."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LINES = ["-", "--", "-."]
 
 Cell = tuple[dict[str, str], Errors, pd.DataFrame]
-"""Of one activation: its words, the errors of its seeds by range, its runs."""
+"""One activation: its words, the errors of its seeds by range, its runs."""
 
 
 @dataclass
@@ -50,10 +50,10 @@ class Identity(Kind):
         ratio = error outside / error inside,   rank = 1 for the smallest error outside
         failing = share of runs whose error outside is at least `claims.failing` of mean |x| there, or not finite
 
-    A test range without its part inside is "outside". A run without a finite prediction has no part in the means, and
+    Test ranges count only outside the training range. A run without a finite prediction is left out of the means and
     is noted.
 
-    Verdicts are given on the sources' claims in words, see `identity_claims`.
+    The sources' claims in words get verdicts, see `identity_claims`.
 
     Source: Trask et al. 2018, Figure 1. Settings: `ranges`, {inside: [low, high], outside: [low, high], ...}; `claims`,
     thresholds and activations of `identity_claims.Thresholds`.
@@ -91,7 +91,7 @@ class Identity(Kind):
         return float(x[_chosen(x, name, self.report["ranges"])].abs().mean())
 
     def _claims(self, measured: Measured, cells: list[Cell]) -> list[Row]:
-        """The tests of the claims that are printed; none where an activation they are about was not asked for."""
+        """The tests of the printed claims; none if an activation that they are about was not asked for."""
         thresholds = identity_claims.Thresholds(**self.report["claims"])
         found = {_activation(words): errors for words, errors, _ in cells}
         if not thresholds.are_about() <= set(found):
@@ -204,7 +204,7 @@ def _compare(found: "identity_claims.Tested", printed: dict[str, str]) -> Compar
 
 
 def _chosen(x: "pd.Series[float]", name: str, ranges: dict[str, tuple[float, float]]) -> "pd.Series[bool]":
-    """Whether each x counts for the range called `name`."""
+    """Whether each x belongs to the range called `name`."""
     low, high = ranges[name]
     start, end = ranges["inside"]
     outside = (x < start) | (x > end)
@@ -260,7 +260,7 @@ def _bands(measured: Measured) -> pd.DataFrame:
 
 
 def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> None:
-    """Names at the right end of the lines, moved apart where they would touch."""
+    """Write names at the right ends of the lines, moved apart where they would touch."""
     bottom, top = axis.get_ylim()
     gap = (top - bottom) / 24
     order = sorted(ends, key=lambda name: ends[name][0])

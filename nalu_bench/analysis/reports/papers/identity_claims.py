@@ -1,6 +1,7 @@
 """The claims about the identity failure: a number, its interval and a threshold for each sentence.
 
-Sentences are the sources', numbers and thresholds are ours. "Non-linear" are all activations but the control.
+The sentences are those of the sources; numbers and thresholds are ours. "Non-linear" are all activations but the
+control.
 """
 
 from collections.abc import Callable
@@ -21,21 +22,21 @@ RESAMPLES = 2000
 
 
 NAMES = ("fail", "ramps", "severity", "linear", "consistent")
-"""The claims: the tests of `Claims`."""
+"""Names of the claims: the methods of `Claims` that test them."""
 
 
 @dataclass
 class Thresholds:
-    """What the tests compare with, and whom they are about.
+    """Thresholds of the tests, and the activations that they are about.
 
     Attributes:
-        control: the activation that is linear.
-        failing: error outside, as a share of mean |x|, from which a network fails.
-        rising: error at either side, as a multiple of the error inside, from which it ramps up severely.
-        correlated: rank correlation from which one quantity corresponds to another.
+        control: the linear activation.
+        failing: smallest error outside, as a share of mean |x|, that counts as a failure.
+        rising: smallest error on one side, as a multiple of the error inside, that counts as ramping up severely.
+        correlated: smallest rank correlation that counts as correspondence.
         linear: the activation that is said to learn to be highly linear.
-        sharp: those that are said to fail consistently.
-        consistent: the share of seeds from which a failure is consistent.
+        sharp: the activations that are said to fail consistently.
+        consistent: smallest share of failing seeds that counts as consistent.
     """
 
     control: str
@@ -53,7 +54,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Tested:
-    """One number with its 95 % interval against a threshold; `what` and `words` say what both are."""
+    """One number with its 95 % interval, and a threshold. `what` describes the number, `words` the threshold."""
 
     value: float
     low: float
@@ -66,13 +67,13 @@ class Tested:
 
 @dataclass(frozen=True)
 class Claims:
-    """A test for each claim.
+    """One test for each claim.
 
-    Intervals that are not named otherwise are percentiles of a bootstrap over seeds (Efron & Tibshirani 1993, section
-    13.3).
+    Unless another interval is named, intervals are percentiles of a bootstrap over seeds (Efron & Tibshirani 1993,
+    section 13.3).
 
     Attributes:
-        errors: of every activation.
+        errors: the errors of every activation.
         limits: the thresholds.
         scale: mean |x| outside.
         ends: the smallest and the largest x.
@@ -84,7 +85,7 @@ class Claims:
     ends: tuple[float, float]
 
     def fail(self) -> Tested:
-        """All non-linear functions fail outside: so does the one with the smallest error, in Student's interval."""
+        """All non-linear functions fail outside. Tested on the one with the smallest error, by Student's interval."""
         name = min(self._non_linear, key=lambda each: self.errors[each]["outside"].mean())
         share = self.errors[name]["outside"] / self.scale
         (mean, low, high), limit = mean_interval(share), self.limits.failing
@@ -92,7 +93,7 @@ class Claims:
         return Tested(mean, low, high, limit, True, what, f"at least {limit:g}")
 
     def ramps(self) -> Tested:
-        """The error ramps up severely both below and above: also where it does so least."""
+        """The error ramps up severely both below and above. Tested where it rises least."""
         sides = [(name, side) for name in self._non_linear for side in ("below", "above")]
         name, side = min(sides, key=lambda each: _ratio(self.errors[each[0]], each[1]))
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
@@ -101,7 +102,7 @@ class Claims:
         return Tested(_ratio(self.errors[name], side), *_percentiles(ratios), limit, True, what, f"at least {limit:g}")
 
     def severity(self) -> Tested:
-        """The severity corresponds to the degree of non-linearity: Spearman's correlation over the activations."""
+        """The severity corresponds to the degree of non-linearity. Tested by Spearman's rank correlation."""
         degree = rankdata([nonlinearity(name, *self.ends) for name in self.errors])
         measured = np.array([[errors["outside"].mean()] for errors in self.errors.values()])
         resampled = np.array([means["outside"] for means in self._resampled.values()])
@@ -111,7 +112,7 @@ class Claims:
         return Tested(float(_spearman(degree, measured)[0]), low, high, limit, True, what, f"at least {limit:g}")
 
     def linear(self) -> Tested:
-        """One learns to be highly linear, which reduces its error: below the median of the other non-linear ones."""
+        """One learns to be highly linear, which reduces its error. Tested against the median of the others."""
         name = self.limits.linear
         others = [other for other in self._non_linear if other != name]
 
@@ -125,7 +126,7 @@ class Claims:
         return Tested(float(value), low, high, 1.0, False, what, "at most 1")
 
     def consistent(self) -> Tested:
-        """Sharply non-linear functions fail consistently: the smallest share of failing seeds, in Wilson's interval."""
+        """Sharply non-linear functions fail consistently. Tested on the smallest share, by Wilson's interval."""
         limit = self.limits.failing * self.scale
         failing = {name: int((self.errors[name]["outside"] >= limit).sum()) for name in self.limits.sharp}
         trials = {name: len(self.errors[name]["outside"]) for name in self.limits.sharp}
@@ -141,7 +142,7 @@ class Claims:
 
     @cached_property
     def _resampled(self) -> dict[str, Errors]:
-        """Means over bootstrap samples of the seeds, the same samples in every range."""
+        """Means over bootstrap samples of the seeds. All ranges share the same samples."""
         rng = np.random.default_rng(BOOTSTRAP_SEED)
         means = {}
         for name, errors in self.errors.items():

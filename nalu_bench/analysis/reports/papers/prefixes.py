@@ -1,4 +1,4 @@
-"""What a network makes of a text after every token, as in Figure 3 of Trask et al. 2018."""
+"""Predictions of a network after every token of a text, as in Figure 3 of Trask et al. 2018."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Prefixes(Kind):
     """Rows are unseen texts and their tokens, columns models: the median over seeds of the prediction so far.
 
-    Source: Trask et al. 2018, Figure 3, which shows one network each. Nothing is compared: the figure's numbers are not
-    known.
+    Source: Trask et al. 2018, Figure 3, which shows one network for each model. Nothing is compared, because the
+    figure's numbers are not known.
     """
 
     apart = ("model",)
@@ -59,7 +59,7 @@ class Prefixes(Kind):
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """Rows of panels are models, columns texts: the median prediction with the middle 95 % of the seeds."""
+        """Panels of the median prediction with the middle 95 % of the seeds: rows are models, columns texts."""
         cells = [(words["model"], runs["cell"].iloc[0]) for words, runs in by_cell(measured.runs)]
         predictions = _numbered(measured.predictions)
         texts = sorted(predictions["text"].unique())
@@ -101,7 +101,7 @@ class Prefixes(Kind):
 
 
 def _numbered(predictions: pd.DataFrame) -> pd.DataFrame:
-    """With the columns `text` and `place`, from 1: a text's probes follow one another, and share its target."""
+    """Add `text` and `place`, both counted from 1. The probes of one text are consecutive and share its target."""
     probes = predictions.drop_duplicates("probe").sort_values("probe")
     text = (probes["target"] != probes["target"].shift()).cumsum()
     place = text.groupby(text).cumcount() + 1

@@ -1,4 +1,4 @@
-"""The loss of a two-layer network over one weight of each layer, for one example: computed, not trained."""
+"""The loss of a two-layer network as a function of one weight of each layer, for one example; nothing is trained."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ FORMULAS = {"nac_mul": "log_space_product", "nmu": "gated_product"}
 """The second layer of a model, as a function of `units.functional`."""
 
 SOLVED = 1e-5
-"""The largest loss at a stated solution that bears out the claim (our choice)."""
+"""The claim of a solution holds if the loss there is at most this (our choice)."""
 
 MANY = 0.1
-"""The smallest share of the values of w2 with another solution that bears out "many" (our choice)."""
+"""The claim of "many" solutions holds if at least this share of the values of w2 has another one (our choice)."""
 
 FAINTEST = 0.1
-"""Losses below are drawn in one colour."""
+"""Smaller losses are all drawn in one colour."""
 
 METRICS: dict[str, tuple[str, Format]] = {
     "loss_at_solution": ("Loss at w1 = w2 = 1", scientific),
@@ -47,7 +47,7 @@ METRICS: dict[str, tuple[str, Format]] = {
 
 @dataclass
 class Panel:
-    """One second layer: its model, the lowest w2, the options of its formula."""
+    """One second layer: its model, the lowest w2 and the options of its formula."""
 
     model: str
     lowest: float
@@ -75,19 +75,20 @@ class Surface(Kind):
 
         loss(w1, w2) = (f(w1 · first · x, w2 · second) - target)²
 
-    Reported are, of every panel,
+    The table gives for every panel
 
     * the loss at w1 = w2 = 1;
     * the share of the values of w2 for which the output passes through the target between w1 = -1 and 1, so that the
-      loss is 0 there. At w1 = ±1, w2 = 1 an exact product only touches the target: that is the solution, not another;
+      loss is 0 there. At w1 = ±1, w2 = 1 an exact product only touches the target. That is the known solution and does
+      not count as another;
     * the largest loss on the grid.
 
     Source: Madsen & Johansen 2020, Figure 2. Deviations: none in the loss; these three numbers are ours.
 
     Settings: `task` and `operation` for the rows; `x` and `target`, one example; `first` and `second`, the matrices
-    that w1 and w2 multiply; `points` of the grid along each weight; `highest`, where the view of the loss ends;
-    `panels`, each {model, lowest, options}, the options being those of the model's formula. The first layer is linear,
-    as a NAC₊ of given weights is.
+    that w1 and w2 multiply; `points`, the size of the grid along each weight; `highest`, the largest loss in view;
+    `panels`, a list of {model, lowest, options}, with the options of the model's formula. The first layer is linear,
+    like a NAC₊ with given weights.
     """
 
     settings = SurfaceSettings
@@ -147,7 +148,7 @@ class Surface(Kind):
         return output - float(self.report["target"])
 
     def _weights(self, panel: dict[str, Any]) -> "tuple[Grid, Grid]":
-        """The values of w1 and of w2; rounded, so that 0 and 1 are among them to the bit."""
+        """The values of w1 and of w2, rounded so that they include exactly 0 and 1."""
         grid = np.linspace(-1, 1, self.report["points"]).round(9)
         return grid, grid[grid >= panel["lowest"]]
 
@@ -166,7 +167,7 @@ class Surface(Kind):
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """Above the surfaces as the paper draws them, below the same losses as maps."""
+        """The surfaces as the paper draws them, and below them the same losses as maps."""
         panels, highest = self.report["panels"], self.report["highest"]
         figure, axes = style.new_figure(7.4, 3.9, rows=2, columns=len(panels))
         drawn = []
@@ -202,19 +203,19 @@ def _title(model: str, setting: str) -> str:
 
 
 def _tidy(value: float) -> float:
-    """Six digits, and 0 below 1e-12: more would depend on how a processor rounds."""
+    """Round to six digits, and to 0 below 1e-12. Further digits depend on the processor."""
     return float(f"{value:.5e}") if value >= 1e-12 else 0.0
 
 
 def _numbers(panel: dict[str, Any], w1: "Grid", w2: "Grid", loss: "Grid") -> "pd.Series[float]":
-    """The losses drawn in one panel, by their weights."""
+    """The losses drawn in one panel, indexed by their weights."""
     weights = pd.MultiIndex.from_product([w2, w1], names=["w2", "w1"])
     name = " ".join(filter(None, [panel["model"], _setting(panel)]))
     return pd.Series([_tidy(value) for value in loss.ravel()], weights, name=name)
 
 
 def _draw_surface(axis: Any, w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> None:
-    """The loss as a height, cut off at `highest`."""
+    """Draw the loss as a height, cut off at `highest`."""
     axis.plot_surface(
         *np.meshgrid(w1, w2), np.minimum(loss, highest), color="#56B4E9", rstride=1, cstride=1, linewidth=0,
         antialiased=False, rasterized=True,
@@ -228,7 +229,7 @@ def _draw_surface(axis: Any, w1: "Grid", w2: "Grid", loss: "Grid", highest: floa
 
 
 def _draw_map(axis: "Axes", w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> Any:
-    """The loss as a colour."""
+    """Draw the loss as a colour."""
     from matplotlib.colors import LogNorm
 
     shown = np.maximum(loss, FAINTEST / 2)  # a logarithm has no colour for 0
