@@ -50,7 +50,6 @@ class DigitSums(Task):
     evaluated: ClassVar[tuple[str, ...]] = ("validation",)
     tested: ClassVar[tuple[str, ...]] = ("test",)
     measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"), Measure("rounds"))
-    chunk: ClassVar[int | None] = 30
 
     digits: int
     training: int
@@ -67,6 +66,9 @@ class DigitSums(Task):
 
     def example_size(self, split: str) -> int:
         return self.digits
+
+    def chunk(self, split: str) -> int:
+        return 30
 
     def fingerprint(self) -> dict[str, str]:
         """Name and version of the images: everybody has the same ones, wherever they lie."""

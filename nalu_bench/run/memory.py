@@ -107,7 +107,7 @@ def _sizes(cell: Cell) -> list[tuple[str, int, int]]:
     sizes = [("train", cell.task.example_size("train"), cell.recipe.batch_size)]
     for split in (*cell.task.evaluated, *cell.task.tested):
         examples = _examples(cell, split)
-        sizes.append((split, cell.task.example_size(split), min(examples, cell.task.chunk or examples)))
+        sizes.append((split, cell.task.example_size(split), min(examples, cell.task.chunk(split) or examples)))
     return sizes
 
 

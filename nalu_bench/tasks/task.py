@@ -68,7 +68,6 @@ class Task:
         measures: the measures taken on every split. A task that overrides `measure` names its own figures there.
         selecting, judging: the names of the measures that select the step and that judge the run.
         larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
-        chunk: number of examples evaluated at a time; None evaluates a whole split at once.
     """
 
     inputs: ClassVar[str] = "vector"
@@ -78,8 +77,6 @@ class Task:
     selecting: ClassVar[str] = "mse"
     judging: ClassVar[str] = "mse"
     larger_is_better: ClassVar[bool] = False
-    chunk: ClassVar[int | None] = None
-    output_size: ClassVar[int] = 1
 
     kind: str
     name: str
@@ -88,6 +85,11 @@ class Task:
     def input_size(self) -> int:
         """Number of inputs of one example or of one step of a sequence; for texts, the number of different tokens."""
         raise NotImplementedError
+
+    @property
+    def output_size(self) -> int:
+        """Number of outputs of one example."""
+        return 1
 
     @property
     def judge(self) -> str:
@@ -107,6 +109,10 @@ class Task:
     def example_size(self, split: str) -> int:
         """Number of random numbers, or of rows of fixed data, in one example of a split."""
         return self.input_size
+
+    def chunk(self, split: str) -> int | None:
+        """Number of examples that are evaluated at a time; None for all of the split at once."""
+        return None
 
     def setting(self) -> dict[str, Any]:
         """The values that tell two cells of one table apart, such as {"operation": "mul"}."""
@@ -202,6 +208,13 @@ class Task:
         """
         y = network(x)
         return {measure.name: measure(y, t) for measure in self.measures}
+
+    def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
+        """Figures of a tested split: by default those of `measure`.
+
+        A task may measure here what costs too much to follow during training, such as series of other lengths.
+        """
+        return self.measure(network, x, t)
 
     def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """The gates (B, O) of one network by name. Their means are kept.

@@ -149,9 +149,10 @@ class Data:
         """
         numbers = self._numbers(split).to(self.device)
         constants = self._to_device(self.cell.task.split_parameters(split))
-        if self.cell.task.chunk is None:
+        size = self.cell.task.chunk(split)
+        if size is None:
             return [self._examples(numbers, constants)]
-        return _Chunks(self, torch.split(numbers, self.cell.task.chunk, dim=-1), constants)
+        return _Chunks(self, torch.split(numbers, size, dim=-1), constants)
 
     def _examples(self, numbers: Tensor, constants: Tensors) -> Examples:
         task = self.cell.task

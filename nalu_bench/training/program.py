@@ -80,6 +80,7 @@ class Program:
         loss = registry.losses.load(cell.recipe.loss)
         self.objective = Bound(self.network, objective(cell.task, loss, cell.model.penalties))
         self.measures = Bound(self.network, cell.task.measure)
+        self.tests = Bound(self.network, cell.task.test)
         self.recording = Bound(self.network, cell.task.record)
         self.gating = Bound(self.network, mean_gates(cell.task))
         self.projection = Bound(self.network, methodcaller("project_"))
@@ -202,17 +203,17 @@ class Program:
         kind = (examples.shared, examples.x.shape)  # a graph is made for one shape
         if kind not in self._measure_graphs:
             names: list[str] = []
-            flat = self._flat_measures(examples.shared, names)
+            flat = self._flat_measures(self.measures, examples.shared, names)
             self._measure_graphs[kind] = compilation.graph(flat, self.mode), names
         graph, names = self._measure_graphs[kind]
         figures = graph(*parameters.values(), examples.x, examples.t)
         return dict(zip(names, figures, strict=True))
 
-    def _flat_measures(self, shared: bool, names: list[str]) -> Flat:
+    def _flat_measures(self, measures: Bound, shared: bool, names: list[str]) -> Flat:
         """The measures as a function of tensors alone; a call or a trace of it writes their names into `names`."""
 
         def figures_of(parameters: Tensors, x: Tensor, t: Tensor) -> tuple[Tensor, ...]:
-            figures: Tensors = functional_call(self.measures, parameters, (x, t))
+            figures: Tensors = functional_call(measures, parameters, (x, t))
             names[:] = figures
             return tuple(figures.values())
 
@@ -231,7 +232,8 @@ class Program:
 
         def measured(examples: Examples) -> Tensors:
             names: list[str] = []
-            figures = self._flat_measures(examples.shared, names)(*parameters.values(), examples.x, examples.t)
+            flat = self._flat_measures(self.tests, examples.shared, names)
+            figures = flat(*parameters.values(), examples.x, examples.t)
             return dict(zip(names, figures, strict=True))
 
         return _mean_over((measured(examples), examples.count) for examples in chunks)
