@@ -159,7 +159,7 @@ def _check_data(todo: Sequence[Job]) -> None:
 
 def _check_networks(todo: Sequence[Job]) -> None:
     """Build and check every network once, so that a mistake in one is found before hours are spent on other cells."""
-    from nalu_bench.training.program import check_network
+    from nalu_bench.training.check import check_network
 
     def shape(cell: Cell) -> str:
         task = [type(cell.task).__qualname__, *map(str, cell.task.program())]

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.training.data import Tensors
+from nalu_bench.training.state import keep
 
 
 class Log:
@@ -57,11 +58,8 @@ class Selected:
     def updated(self, error: Tensor, step: int, parameters: Tensors, selection: str) -> "Selected":
         """Add an evaluation at `step`: keep the first smallest finite error, or under `last` the last finite one."""
         better = error.isfinite() & ((error < self.error) | (selection == "last"))
-        mask = {name: better.view(-1, *[1] * (old.ndim - 1)) for name, old in self.parameters.items()}
         return Selected(
             error=torch.where(better, error, self.error),
             step=torch.where(better, step, self.step),
-            parameters={
-                name: torch.where(mask[name], parameters[name], old) for name, old in self.parameters.items()
-            },
+            parameters=keep(better, parameters, self.parameters),
         )

@@ -22,8 +22,9 @@ from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, noise_numbers, sharing_key, training_numbers
 from nalu_bench.training.log import Log, Selected
 from nalu_bench.training.optimizers import corrections
-from nalu_bench.training.program import Program, State, program_of
+from nalu_bench.training.program import Program, program_of
 from nalu_bench.training.random.draws import Draw
+from nalu_bench.training.state import State
 
 CHECKPOINT_SECONDS = 60.0
 

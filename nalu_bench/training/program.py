@@ -5,7 +5,7 @@ every seed trains as if alone.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from operator import methodcaller
 from typing import Any
@@ -15,54 +15,19 @@ from torch import Tensor
 from torch.func import functional_call, grad_and_value
 
 from nalu_bench import registry
-from nalu_bench.errors import UsageError
 from nalu_bench.models.model import WIDTH
-from nalu_bench.models.network import Network
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Flat, Mode
-from nalu_bench.training.data import Examples, Tensors, some_numbers, tensors
+from nalu_bench.training.data import Examples, Tensors
 from nalu_bench.training.lanes import over_seeds
 from nalu_bench.training.objective import Bound, mean_gates, objective
 from nalu_bench.training.random import streams
 from nalu_bench.training.restart import RestartRule
-
-
-@dataclass(frozen=True)
-class State:
-    """All that changes while a block trains.
-
-    Attributes:
-        parameters: by full name, (S, ...).
-        means, squares: the optimiser's running means of every gradient and of its square.
-        alive: (S,) whether every loss so far was finite; a seed that is not alive no longer changes.
-        diverged_at: (S,) the first step whose loss was not finite, or -1.
-        loss: (S,) the last training loss.
-    """
-
-    parameters: Tensors
-    means: Tensors
-    squares: Tensors
-    alive: Tensor
-    diverged_at: Tensor
-    loss: Tensor
-
-    def tensors(self) -> list[Tensor]:
-        """All tensors, in the order in which `of` takes them."""
-        moments = (*self.means.values(), *self.squares.values())
-        return [*self.parameters.values(), *moments, self.alive, self.diverged_at, self.loss]
-
-    @classmethod
-    def of(cls, names: Sequence[str], tensors: Sequence[Tensor]) -> "State":
-        """The inverse of `tensors`, for parameters of the given names."""
-        count = len(names)
-        parameters, means, squares = (
-            dict(zip(names, tensors[start : start + count], strict=True)) for start in (0, count, 2 * count)
-        )
-        return cls(parameters, means, squares, *tensors[3 * count :])
+from nalu_bench.training.state import State, keep
 
 
 class Program:
@@ -131,7 +96,7 @@ class Program:
                 value = _draw(prototypes[name], f"{name} {int(count[lane])}", initialise, seeds[lane])
                 parameters[f"network.{name}"][lane] = value.to(due.device)
         nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
-        means, squares = _keep(~due, state.means, nothing), _keep(~due, state.squares, nothing)
+        means, squares = keep(~due, state.means, nothing), keep(~due, state.squares, nothing)
         return replace(state, parameters=parameters, means=means, squares=squares)
 
     def step(
@@ -187,9 +152,9 @@ class Program:
             parameters[name] = old - change
         functional_call(self.projection, parameters, ())  # clamps in place
         return State(
-            parameters=_keep(alive, parameters, state.parameters),
-            means=_keep(alive, means, state.means),
-            squares=_keep(alive, squares, state.squares),
+            parameters=keep(alive, parameters, state.parameters),
+            means=keep(alive, means, state.means),
+            squares=keep(alive, squares, state.squares),
             alive=alive,
             diverged_at=torch.where(state.alive & ~finite, step, state.diverged_at),
             loss=torch.where(alive, loss, torch.nan),
@@ -300,52 +265,7 @@ def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
 _programs: dict[str, Program] = {}
 
 
-def check_network(cell: Cell, network: Network) -> None:
-    """Raise UsageError for a network that cannot be trained.
-
-    Every parameter must have an initial value, and every penalty a factor. There may be no buffers, no units that ask
-    for noise and get none, and no factors without a penalty.
-    """
-    undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
-    if undrawn:
-        raise UsageError(f"`initialisers` of {cell.model.name}'s units must name every parameter, missing {undrawn}.")
-    buffers = sorted(name for name, _ in network.named_buffers())
-    if buffers:
-        raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
-    noisy = sorted(path for path, unit in network.units() if unit.noise)
-    if noisy and not network.noise:
-        raise UsageError(
-            f"units of a {cell.model.kind} model must do without noise, got {', '.join(noisy)} that ask for it; "
-            "choose other units or a model that passes noise on."
-        )
-    found = sorted(_penalties(cell, network))
-    given = sorted(cell.model.penalties)
-    if found != given:
-        raise UsageError(
-            f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
-            f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
-        )
-
-
-@torch.no_grad()
-def _penalties(cell: Cell, network: Network) -> Tensors:
-    """The penalties of the network on two examples."""
-    task = cell.task
-    drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
-    x, t = task.sample(some_numbers(task, 2), *map(tensors, drawn))
-    noise = torch.zeros(network.noise, 2) if network.noise else None
-    return task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
-
-
 def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:
     value = torch.empty_like(prototype, requires_grad=False)
     initialise(value, streams.torch_generator("init", seed, name))
     return value
-
-
-def _keep(alive: Tensor, new: Tensors, old: Tensors) -> Tensors:
-    return {name: torch.where(_expand(alive, value), value, old[name]) for name, value in new.items()}
-
-
-def _expand(mask: Tensor, like: Tensor) -> Tensor:
-    return mask.view(-1, *[1] * (like.ndim - 1))

@@ -11,7 +11,8 @@ from nalu_bench.errors import UsageError
 from nalu_bench.models.network import Network
 from nalu_bench.models.parts import initialisers
 from nalu_bench.plan.cell import Cell
-from nalu_bench.training.program import _draw, check_network
+from nalu_bench.training.check import check_network
+from nalu_bench.training.program import _draw
 from nalu_bench.units import Linear
 
 

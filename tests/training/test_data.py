@@ -18,10 +18,10 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.tasks.task import DROP, KEEP, Rows, Task
 from nalu_bench.tasks.ten_parameter import TenParameter
+from nalu_bench.training.check import check_network
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import check_rows, tensors
 from nalu_bench.training.loop import train_block
-from nalu_bench.training.program import check_network
 from nalu_bench.training.rebuild import network as rebuilt
 
 MakeCell = Callable[..., Cell]

@@ -23,10 +23,11 @@ from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training import checkpoint, data
 from nalu_bench.training import loop as loop_module
+from nalu_bench.training.check import check_network
 from nalu_bench.training.checkpoint import CheckpointWarning
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import Request, _Group, _Loop, train_block, train_together
-from nalu_bench.training.program import check_network, program_of
+from nalu_bench.training.program import program_of
 from nalu_bench.training.random import draws, streams
 from nalu_bench.units import Linear
 

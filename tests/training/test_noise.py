@@ -15,10 +15,10 @@ from nalu_bench.models.two_layer import TwoLayer
 from nalu_bench.plan.blocks import WIDTH, Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
+from nalu_bench.training.check import check_network
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import training_numbers
 from nalu_bench.training.loop import Request, _Group, _Loop
-from nalu_bench.training.program import check_network
 from nalu_bench.training.random import streams
 from nalu_bench.units import Linear
 

@@ -1,0 +1,47 @@
+"""A look at a network before it is trained: what only training would show is refused here."""
+
+import torch
+
+from nalu_bench import registry
+from nalu_bench.errors import UsageError
+from nalu_bench.models.network import Network
+from nalu_bench.plan.cell import Cell
+from nalu_bench.training.data import Tensors, some_numbers, tensors
+from nalu_bench.training.random import streams
+
+
+def check_network(cell: Cell, network: Network) -> None:
+    """Raise UsageError for a network that cannot be trained.
+
+    Every parameter must have an initial value, and every penalty a factor. There may be no buffers, no units that ask
+    for noise and get none, and no factors without a penalty.
+    """
+    undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
+    if undrawn:
+        raise UsageError(f"`initialisers` of {cell.model.name}'s units must name every parameter, missing {undrawn}.")
+    buffers = sorted(name for name, _ in network.named_buffers())
+    if buffers:
+        raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
+    noisy = sorted(path for path, unit in network.units() if unit.noise)
+    if noisy and not network.noise:
+        raise UsageError(
+            f"units of a {cell.model.kind} model must do without noise, got {', '.join(noisy)} that ask for it; "
+            "choose other units or a model that passes noise on."
+        )
+    found = sorted(_penalties(cell, network))
+    given = sorted(cell.model.penalties)
+    if found != given:
+        raise UsageError(
+            f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
+            f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
+        )
+
+
+@torch.no_grad()
+def _penalties(cell: Cell, network: Network) -> Tensors:
+    """The penalties of the network on two examples."""
+    task = cell.task
+    drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
+    x, t = task.sample(some_numbers(task, 2), *map(tensors, drawn))
+    noise = torch.zeros(network.noise, 2) if network.noise else None
+    return task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
