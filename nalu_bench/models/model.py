@@ -53,9 +53,11 @@ class Model:
         look: number of its colour, marker and line style; derived from `name` if negative. It is not part of the
             identity either.
         accepts: the kinds of input (`Task.inputs`) the network can take.
+        compiles: whether compiled graphs are faster for its networks; if not, they are always trained eagerly.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset()
+    compiles: ClassVar[bool] = True
 
     kind: str
     name: str

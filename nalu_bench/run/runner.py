@@ -218,7 +218,8 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
 
     torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
     machine = group[0].machine
-    mode = Mode(machine.device, compiler.works() if machine.compile is None else machine.compile)
+    compiled = compiler.works() if machine.compile is None else machine.compile
+    mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job in group))
     requests = [
         Request(
             job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),

@@ -1,0 +1,55 @@
+"""Images of digits with their labels, by the name of a dataset."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nalu_bench.errors import unknown
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Images:
+    """One part of a dataset.
+
+    Attributes:
+        pixels: (count, height, width), 0 to 255.
+        labels: (count,), 0 to 9.
+    """
+
+    pixels: Bytes
+    labels: Bytes
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset that everybody knows, by name and version.
+
+    Attributes:
+        name: what configurations call it.
+        version: part of a run's identity, with the name; where its files lie is not.
+        training, test: counts of the two parts, known without the files.
+        mean, deviation: of the pixels of the training part, divided by 255: images are normalised by them.
+        load: reads a part, `training` or `test`.
+    """
+
+    name: str
+    version: str
+    training: int
+    test: int
+    mean: float
+    deviation: float
+    load: Callable[[str], Images]
+
+
+def dataset(name: str) -> Dataset:
+    """The dataset called `name`; raises UsageError for others."""
+    from nalu_bench.datasets import digits, mnist
+
+    known = {one.name: one for one in (mnist.MNIST, digits.DIGITS)}
+    if name not in known:
+        raise unknown("dataset of images", name, known)
+    return known[name]

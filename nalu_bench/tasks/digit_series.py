@@ -1,0 +1,184 @@
+"""Series of images of digits, to be counted, added or multiplied."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nalu_bench.datasets.images import Images, dataset
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.registry import register
+from nalu_bench.tasks.measure import Measure
+from nalu_bench.tasks.task import Rows, Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CLASSES = 10
+LAST, EVERY = TARGETS = ("last", "every")
+
+
+def _counts(labels: Tensor) -> Tensor:
+    from torch.nn.functional import one_hot
+
+    return one_hot(labels, CLASSES).float().cumsum(-2)
+
+
+OPERATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "count": _counts,
+    "sum": lambda labels: labels.float().cumsum(-1).unsqueeze(-1),
+    "product": lambda labels: labels.float().cumprod(-1).unsqueeze(-1),
+}
+"""Operation -> the targets (..., T, O) after every image, from the labels (..., T)."""
+
+
+@register("digit_series", version=1)
+@dataclass
+class DigitSeries(Task):
+    """t = f(d_1, ..., d_T) of images of the digits d_1, ..., d_T.
+
+        count    how many of each digit, 10 numbers        sum    d_1 + ... + d_T        product    d_1 · ... · d_T
+
+    Source: Trask et al. 2018, section 4.4 (count and sum, the target after the last image); Madsen & Johansen 2020,
+    sequential MNIST (sum and product, a target after every image). Deviations: see the experiments' READMEs.
+
+    Attributes:
+        dataset: mnist, or digits, which needs no network and is for a first look.
+        operation: one of the above.
+        targets: after the `last` image or after `every` one.
+        digits: those that take part.
+        length: images of a series in training and validation.
+        test_lengths: lengths of the series in the test.
+        fixed: whether the training series stay the same in every epoch.
+        validation: the last images of the training part, held out; as many as that, before `digits` are chosen.
+    """
+
+    inputs: ClassVar[str] = "image sequence"
+    evaluated: ClassVar[tuple[str, ...]] = ("validation",)
+    tested: ClassVar[tuple[str, ...]] = ("test",)
+    measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"), Measure("rounds"))
+
+    dataset: str
+    operation: str
+    targets: str
+    digits: list[int]
+    length: int
+    test_lengths: list[int]
+    fixed: bool
+    validation: int
+
+    def validate(self) -> None:
+        known = dataset(self.dataset)
+        if self.operation not in OPERATIONS:
+            raise unknown("operation on digits", self.operation, OPERATIONS)
+        if self.targets not in TARGETS:
+            raise unknown("targets of a series", self.targets, TARGETS)
+        if not self.digits or not set(self.digits) <= set(range(CLASSES)):
+            raise UsageError(f"task.digits must name some of the digits 0 to 9, got {list(self.digits)}.")
+        if not 0 < self.validation < known.training:
+            raise UsageError(
+                f"task.validation must leave images for training: 1 to {known.training - 1:,}, got {self.validation:,}."
+            )
+        if not self.test_lengths:
+            raise UsageError("task.test_lengths must name at least one length, got none.")
+        for length in (self.length, *self.test_lengths):
+            if not 1 <= length <= known.test:
+                raise UsageError(f"a series of {known.name} must have 1 to {known.test:,} images, got {length:,}.")
+
+    @property
+    def input_size(self) -> int:
+        return 28 * 28
+
+    @property
+    def output_size(self) -> int:
+        return CLASSES if self.operation == "count" else 1
+
+    @property
+    def judges(self) -> str:
+        """The error on test series of the training length, or else of the first length."""
+        length = self.length if self.length in self.test_lengths else self.test_lengths[0]
+        return f"test_mse_{length}"
+
+    def setting(self) -> dict[str, Any]:
+        return {"operation": self.operation}
+
+    def fingerprint(self) -> dict[str, str]:
+        known = dataset(self.dataset)
+        return {"images": f"{known.name} {known.version}"}
+
+    def example_size(self, split: str) -> int:
+        return 1 if split == "test" else self.length
+
+    def chunk(self, split: str) -> int | None:
+        return None if split == "test" else max(1, 2_000 // self.length)
+
+    def rows(self, split: str) -> Rows:
+        return Rows(len(self._images(split).labels), fixed=self.fixed)
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """The images of the split (n, 28, 28) as bytes, and their labels (n,)."""
+        images = self._images(split)
+        return {"images": images.pixels, "labels": images.labels}
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Series (B, T, 28, 28), normalised, with their targets; in the test single images with their labels."""
+        known = dataset(self.dataset)
+        chosen = numbers.mT
+        x = (split_parameters["images"][chosen].float() / 255 - known.mean) / known.deviation
+        labels = split_parameters["labels"][chosen].long()
+        return x, self.series_targets(labels)
+
+    def series_targets(self, labels: Tensor) -> Tensor:
+        """(B, T) labels to (B, O), or (B, T, O) after every image."""
+        every = OPERATIONS[self.operation](labels)
+        return every if self.targets == EVERY else every[..., -1, :]
+
+    def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
+        """Mean absolute and squared error and the share that rounds to its targets, for every test length.
+
+        Every image passes the encoder once; then the recurrence runs over series made of these.
+        """
+        labels = self.labels_of(t)
+        seen = network.encoded(x.squeeze(1))
+        figures: dict[str, Tensor] = {}
+        for length in self.test_lengths:
+            series = self._series(len(labels), length).to(x.device)
+            y, wanted = network.over(seen[series])[0], self.series_targets(labels[series])
+            figures |= {f"{measure.name}_{length}": measure(y, wanted) for measure in self.measures}
+        return figures
+
+    def labels_of(self, t: Tensor) -> Tensor:
+        """The labels of single images, from their targets."""
+        single = t if self.targets == LAST else t[..., 0, :]
+        return single.argmax(-1) if self.operation == "count" else single[..., 0].long()
+
+    @staticmethod
+    @functools.cache
+    def _series(images: int, length: int) -> Tensor:
+        """(n, length) images of the test series, the same for every network."""
+        import torch
+
+        order = np.random.default_rng([images, length]).permutation(images)
+        return torch.from_numpy(order[: images // length * length].reshape(-1, length))
+
+    def _images(self, split: str) -> Images:
+        return _part(self.dataset, split, tuple(self.digits), self.validation)
+
+
+@functools.cache
+def _part(name: str, split: str, digits: tuple[int, ...], validation: int) -> Images:
+    """The images of a split whose digits take part."""
+    known = dataset(name)
+    found = known.load("test" if split == "test" else "training")
+    ends = {"train": slice(-validation), "validation": slice(-validation, None), "test": slice(None)}
+    pixels, labels = found.pixels[ends[split]], found.labels[ends[split]]
+    chosen = np.isin(labels, digits)
+    if not chosen.any():
+        raise UsageError(f"task.digits must leave images of {name}, and the {split} split has none of {list(digits)}.")
+    return Images(pixels[chosen], labels[chosen])

@@ -1,0 +1,115 @@
+"""MNIST from files: what is whole is read, and what is not is refused with the file's name."""
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nalu_bench.datasets import idx, mnist
+from nalu_bench.datasets.images import dataset
+from nalu_bench.errors import UsageError
+
+
+def packed(array: np.ndarray, magic: bytes | None = None) -> bytes:
+    """The gzipped IDX file of an array."""
+    header = magic or bytes([0, 0, 8, array.ndim])
+    return gzip.compress(header + np.array(array.shape, ">u4").tobytes() + array.tobytes())
+
+
+PIXELS = np.arange(3 * 28 * 28, dtype=np.uint8).reshape(3, 28, 28)
+LABELS = np.array([4, 0, 9], np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three images in the files of the training part."""
+    (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(packed(PIXELS))
+    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS))
+    monkeypatch.setenv("NALU_BENCH_DATA", str(tmp_path))
+    mnist.load.cache_clear()
+    return tmp_path
+
+
+def test_files_are_read_as_they_are_and_unknown_contents_are_a_warning(folder: Path) -> None:
+    with pytest.warns(mnist.UnknownDataWarning) as warned:
+        found = mnist.load("training")
+    assert len(warned) == 2
+    assert np.array_equal(found.pixels, PIXELS)
+    assert np.array_equal(found.labels, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (packed(PIXELS)[:50], "must be a whole gzip file"),
+        (b"no gzip", "must be a whole gzip file"),
+        (gzip.compress(b""), "must begin with the magic number 00000803 .* got nothing"),
+        (packed(LABELS), "must begin with the magic number 00000803 .* got 00000801"),
+        (gzip.compress(gzip.decompress(packed(PIXELS))[:-1]), "must hold 3 x 28 x 28 bytes .* got 2351"),
+        (gzip.compress(gzip.decompress(packed(PIXELS))[:9]), "must have a header of 16 bytes, got 9"),
+    ],
+    ids=["cut short", "no gzip", "empty", "labels", "a byte less", "half a header"],
+)
+def test_a_damaged_file_is_refused(folder: Path, content: bytes, words: str) -> None:
+    (folder / "train-images-idx3-ubyte.gz").write_bytes(content)
+    with pytest.raises(UsageError, match=rf"train-images-idx3-ubyte\.gz {words}"):
+        mnist.load("training")
+
+
+def test_files_of_different_lengths_and_missing_ones_are_refused(folder: Path) -> None:
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
+    with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
+        mnist.load("training")
+    with pytest.raises(UsageError, match=r"must hold t10k-images-idx3-ubyte\.gz, and it is not there"):
+        mnist.load("test")
+
+
+def test_a_folder_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_DATA", "/no/such/folder")
+    with pytest.raises(UsageError, match="NALU_BENCH_DATA must be a folder"):
+        mnist.folder()
+
+
+def test_without_a_network_every_mirror_is_tried_and_the_way_out_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pooch
+
+    asked: list[str] = []
+
+    def offline(url: str, known: str, **options: object) -> str:
+        asked.append(url)
+        raise ConnectionError("no route to host")
+
+    monkeypatch.delenv("NALU_BENCH_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", offline)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path)
+    with pytest.raises(UsageError, match=r"cannot be downloaded .*no route to host.*set NALU_BENCH_DATA"):
+        mnist.folder()
+    assert [url.rpartition("/")[0] + "/" for url in asked] == list(mnist.MIRRORS)
+
+
+def test_the_checksum_of_an_array_is_that_of_its_unpacked_file() -> None:
+    import hashlib
+
+    content = gzip.decompress(packed(PIXELS))
+    assert idx.md5(PIXELS) == hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.filterwarnings("error")
+def test_mnist_itself_is_known_where_it_is() -> None:
+    if "NALU_BENCH_DATA" not in os.environ:
+        pytest.skip("NALU_BENCH_DATA does not name a folder with MNIST")
+    mnist.load.cache_clear()
+    for part in ("training", "test"):
+        found, known = mnist.load(part), dataset("mnist")
+        assert len(found.labels) == len(found.pixels) == getattr(known, part)
+    pixels = mnist.load("training").pixels / 255
+    assert (round(pixels.mean(), 4), round(pixels.std(), 4)) == (known.mean, known.deviation)
+
+
+def test_an_unknown_dataset_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"unknown dataset of images 'minst'; did you mean 'mnist'\?"):
+        dataset("minst")

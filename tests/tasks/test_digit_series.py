@@ -1,0 +1,141 @@
+"""Series of digits: their targets, their splits, and a network that learns from them without MNIST."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nalu_bench.cli import main
+from nalu_bench.plan import compose
+from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.cell import Cell
+from nalu_bench.store.reader import Store
+from nalu_bench.tasks.digit_series import DigitSeries
+from nalu_bench.training import loop
+from nalu_bench.training.compilation import Mode
+from nalu_bench.training.data import tensors
+from nalu_bench.training.loop import train_block
+
+SMALL = [
+    "task=digit_series", "task.dataset=digits", "task.validation=200", "task.length=3", "task.test_lengths=[1,3,30]",
+    "recipe.batch_size=8", "budget=smoke",
+]  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def cell(*overrides: str) -> Cell:
+    return compose.plan_cells([*SMALL, "model=image_nac", *overrides], multirun=False).cells[0].cell
+
+
+def series(*overrides: str) -> Any:
+    return cell(*overrides).task
+
+
+LABELS = torch.tensor([[3, 0, 3], [1, 2, 4]])
+
+
+@pytest.mark.parametrize(
+    ("operation", "last"), [("sum", [[6.0], [7.0]]), ("product", [[0.0], [8.0]]), ("count", None)]
+)
+def test_targets_after_every_image_end_with_the_target_after_the_last(operation: str, last: Any) -> None:
+    whole = series(f"task.operation={operation}").series_targets(LABELS)
+    every = series(f"task.operation={operation}", "task.targets=every").series_targets(LABELS)
+    assert torch.equal(every[:, -1], whole)
+    if last:
+        assert whole.tolist() == last
+    else:
+        assert whole[0].tolist() == [1, 0, 0, 2, 0, 0, 0, 0, 0, 0]
+        assert every[1, 1].tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("targets", ["last", "every"])
+@pytest.mark.parametrize("operation", ["sum", "product", "count"])
+def test_single_images_of_the_test_give_their_labels_back(operation: str, targets: str) -> None:
+    task = series(f"task.operation={operation}", f"task.targets={targets}")
+    constants = tensors(task.split_parameters("test"))
+    x, t = task.sample(torch.arange(50).unsqueeze(0), {}, constants)
+    assert x.shape == (50, 1, 28, 28)
+    assert torch.equal(task.labels_of(t), constants["labels"][:50].long())
+
+
+def test_splits_share_no_image_and_hold_the_digits_asked_for() -> None:
+    task = series("task.digits=[1,7]")
+    seen = [task.split_parameters(split) for split in ("train", "validation", "test")]
+    images = [{image.tobytes() for image in part["images"]} for part in seen]
+    assert not images[0] & images[1]
+    assert not images[1] & images[2]
+    assert all(set(part["labels"].tolist()) == {1, 7} for part in seen)
+
+
+def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
+    made = DigitSeries._series(400, 30)
+    assert made.shape == (13, 30)
+    assert len(made.unique()) == made.numel()
+    assert torch.equal(made, DigitSeries._series(400, 30))
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("task.digits=[10]", "digits 0 to 9, got [10]"),
+        ("task.digits=[]", "digits 0 to 9, got []"),
+        ("task.test_lengths=[401]", "1 to 400 images, got 401"),
+        ("task.test_lengths=[]", "at least one length"),
+        ("task.length=0", "1 to 400 images, got 0"),
+        ("task.operation=mean", "unknown operation on digits 'mean'"),
+        ("task.targets=all", "unknown targets of a series 'all'"),
+        ("task.dataset=svhn", "unknown dataset of images 'svhn'"),
+        ("task.validation=1397", "1 to 1,396, got 1,397"),
+    ],
+)
+def test_what_cannot_be_is_refused(override: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMALL, "model=image_nac", override]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_dataset_is_known_by_name_and_version_and_needs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_DATA", "/no/such/folder")
+    mnist = cell("task.dataset=mnist", "task.validation=5000").identity()
+    assert mnist["data"] == {"images": "mnist 1998"}
+    assert "/" not in str(mnist["task"])
+
+
+def test_it_learns_and_is_tested_at_every_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    overrides = ["model=image_solved_sum", "budget.steps=120", "budget.log_every=40", "seeds=1"]
+    assert main(["run", *SMALL, *overrides, "device.workers=1"]) == 0
+    chosen = cell(*overrides)
+    curve = Store(tmp_path / "runs").curves(chosen)["validation_mae"]
+    assert curve.iloc[-1] < 0.5 * curve.iloc[0]
+    (run,) = Store(tmp_path / "runs").runs(chosen).to_dict("records")
+    errors = [run[f"test_mae_{length}"] for length in (1, 3, 30)]
+    assert np.isfinite(errors).all()
+    assert errors[0] < errors[2]
+
+
+def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, block = cell("budget.steps=20", "budget.log_every=10"), Block(0, (0,), 1)
+    eager = Mode("cpu", compiled=False)
+    expected = train_block(chosen, block, eager, tmp_path / "whole.pt", lambda *_: None)
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+    update = loop._Loop.update
+
+    def killed(self: loop._Loop, numbers: torch.Tensor) -> None:
+        if self.step == 13:
+            raise KeyboardInterrupt
+        update(self, numbers)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Loop, "update", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train_block(chosen, block, eager, tmp_path / "block.pt", lambda *_: None)
+    resumed = train_block(chosen, block, eager, tmp_path / "block.pt", lambda *_: None)
+    for name, column in expected.columns.items():
+        assert column.tobytes() == resumed.columns[name].tobytes()
+    for name, value in expected.parameters.items():
+        assert value.tobytes() == resumed.parameters[name].tobytes()
