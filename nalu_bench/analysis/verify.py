@@ -28,7 +28,7 @@ class Verified:
     def describe(self) -> str:
         """One line: `11 files match; 900 facts recomputed, 0 bracketed`."""
         facts = ", ".join(f"{self.facts[check]:,} {check}" for check in (Check.RECOMPUTED, Check.BRACKETED))
-        return f"{self.files} files match; facts: {facts}" + (f"; {len(self.faults)} FAULTS" if self.faults else "")
+        return f"{self.files} files match; facts: {facts}" + (f"; FAULTS: {len(self.faults)}" if self.faults else "")
 
 
 def verify(folder: Path) -> Verified:
@@ -42,7 +42,8 @@ def verify(folder: Path) -> Verified:
         raise UsageError(f"{folder} must hold the results of an experiment, and has no manifest.json.")
     stated, found = manifest.get("files", {}), hashes(folder)
     others = [name for name in stated if stated[name] != found.get(name)]
-    faults = [f"{name} is not the file that manifest.json holds the hash of" for name in others]
+    states = {name: "has another hash than in" if name in found else "is missing, and stands in" for name in others}
+    faults = [f"{name} {state} manifest.json; restore this folder from git" for name, state in states.items()]
     faults += [f"{name} is not in manifest.json" for name in found if name not in (*stated, "manifest.json")]
     try:
         collection = Collection.read(folder)
