@@ -82,8 +82,7 @@ def numbers(cells: Sequence[Cell]) -> int:
 
 def need(cell: Cell) -> Need:
     """The need of one cell; computed once for cells whose tensors have the same shapes."""
-    task = [type(cell.task).__qualname__, *map(str, cell.task.program())]
-    key = canonical([plain(cell.model), task, _sizes(cell)])
+    key = canonical([plain(cell.model), cell.task.program_key(), _sizes(cell)])
     if key not in _needs:
         _needs[key] = _measure(cell)
     return _needs[key]

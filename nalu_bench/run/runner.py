@@ -162,8 +162,7 @@ def _check_networks(todo: Sequence[Job]) -> None:
     from nalu_bench.training.check import check_network
 
     def shape(cell: Cell) -> str:
-        task = [type(cell.task).__qualname__, *map(str, cell.task.program())]
-        return canonical([plain(cell.model), task, cell.recipe.loss])
+        return canonical([plain(cell.model), cell.task.program_key(), cell.recipe.loss])
 
     for cell in {shape(job.cell): job.cell for job in todo}.values():
         check_network(cell, cell.model.build(cell.task))

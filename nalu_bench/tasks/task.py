@@ -146,6 +146,11 @@ class Task:
         """
         return (*(str(getattr(self, field.name)) for field in fields(self)), *self.fingerprint().values())
 
+    def program_key(self) -> list[str]:
+        """The class and its `program()`: a subclass may override methods that its parent's `program()` leaves out."""
+        kind = type(self)
+        return [f"{kind.__module__}.{kind.__qualname__}", *map(str, self.program())]
+
     def rows(self, split: str) -> Rows | None:
         """The rows of fixed data in a split; None if every example is drawn afresh.
 

@@ -254,9 +254,7 @@ def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
         reinitialize_after=0, reinitialize_counting="in_a_row", reinitialize_above=0.0, reinitialize_times=1,
         schedule="constant", schedule_end=0.0,
     )  # fmt: skip
-    kind = type(cell.task)  # a subclass may override methods that its parent's `program()` does not cover
-    task = [f"{kind.__module__}.{kind.__qualname__}", *map(str, cell.task.program())]
-    key = canonical([plain(cell.model), task, plain(recipe), mode.describe(), width])
+    key = canonical([plain(cell.model), cell.task.program_key(), plain(recipe), mode.describe(), width])
     if key not in _programs:
         _programs[key] = Program(cell, mode, width)
     return _programs[key]
