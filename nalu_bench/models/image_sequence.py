@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
@@ -69,12 +68,7 @@ class ImageSequence(Images):
         return [self.cell.unit, *([self.head.unit] if self.head else [])]
 
     def derived(self) -> dict[str, Any]:
-        return {"states": self.states}
-
-    @property
-    def states(self) -> int:
-        """Vectors of size `hidden_size` that the cell hands on."""
-        return int(registry.units.fact(self.cell.unit, "states", 1))
+        return {"states": self.cell.states}
 
     def network(self, task: Task) -> Network:
         from nalu_bench.models.images import ImageRecurrence, NoHead
@@ -82,7 +76,7 @@ class ImageSequence(Images):
 
         size = task.output_size
         hidden = self.hidden_size if self.head else size
-        state = self.states * hidden
+        state = self.cell.states * hidden
         head = self.head.build(hidden, size) if self.head else NoHead(size)
         cell = self.cell.build(size + state, state)
         recurrence = Recurrence(cell, head, self.initial_state, self.outputs == EVERY)

@@ -20,6 +20,11 @@ class Layer:
     unit: str
     options: dict[str, Any]
 
+    @property
+    def states(self) -> int:
+        """Vectors of one size that the unit hands on as a recurrent cell: 2 for an LSTM, whose memory is the second."""
+        return int(units.fact(self.unit, "states", 1))
+
     def build(self, size_in: int, size_out: int) -> Unit:
         """Build the unit with these sizes. Raises UsageError for an option that the unit does not have."""
         unit = units.load(self.unit)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
@@ -43,13 +42,8 @@ class Recurrent(Model):
     initial_state: float = field(default=0.0, kw_only=True, metadata={"before": 0.0})
     outputs: str = field(default=LAST, kw_only=True, metadata={"before": LAST})
 
-    @property
-    def states(self) -> int:
-        """Number of vectors of `hidden_size` in the state: 2 for an LSTM, whose memory is the second, else 1."""
-        return int(registry.units.fact(self.cell.unit, "states", 1))
-
     def derived(self) -> dict[str, Any]:
-        return {"states": self.states}
+        return {"states": self.cell.states}
 
     def validate(self) -> None:
         super().validate()
@@ -70,5 +64,5 @@ class Recurrent(Model):
 
     def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
         """Build the cell and the head for inputs and outputs of these sizes."""
-        state = self.states * self.hidden_size
+        state = self.cell.states * self.hidden_size
         return self.cell.build(size_in + state, state), self.head.build(self.hidden_size, size_out)
