@@ -92,6 +92,7 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
             f"there are no runs of {scope.experiment.name} at budget={scope.budget}; "
             f"first: nalu-bench run experiment={scope.experiment.name} budget={scope.budget}"
         )
+    kind.require(now)
     if before and folder == shared:
         _refuse_loss(folder, before, now, store, scope.cells)
     if before is None or _news(now, before):

@@ -52,17 +52,31 @@ class ImageSequence(Images):
         head: the unit that reads the state, or null.
         hidden_size: size of h with a head; without one it is the size of the output.
         initial_state: every number of h_0.
+        head_offset: initial bias of a linear head, such as the mean target; not used without a head.
+        cell_rate: factor on the recipe's learning rate for the cell's parameters.
+
+    With the penalty `inputs` among `penalties` the mean inputs of the cell are penalised (R_z of Madsen & Johansen
+    2020), see `functional.input_penalty`.
     """
 
     cell: Layer
     head: Layer | None
     hidden_size: int
     initial_state: float = field(default=0.0, kw_only=True, metadata={"before": 0.0})
+    head_offset: float = field(default=0.0, kw_only=True, metadata={"before": 0.0})
+    cell_rate: float = field(default=1.0, kw_only=True, metadata={"before": 1.0})
 
     def validate(self) -> None:
         super().validate()
         if self.hidden_size < 1:
             raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        for key in ("initial_state", "head_offset"):
+            if not math.isfinite(getattr(self, key)):
+                raise UsageError(f"model.{key} must be finite, got {getattr(self, key)}.")
+        if not 0 < self.cell_rate < math.inf:
+            raise UsageError(f"model.cell_rate must be above 0 and finite, got {self.cell_rate}.")
+        if self.head_offset and (self.head is None or self.head.unit != "linear"):
+            raise UsageError(f"model.head_offset needs model.head to be linear, got {self.head_offset} without one.")
 
     def units(self) -> list[str]:
         return [self.cell.unit, *([self.head.unit] if self.head else [])]
@@ -72,15 +86,17 @@ class ImageSequence(Images):
 
     def network(self, task: Task) -> Network:
         from nalu_bench.models.images import ImageRecurrence, NoHead
-        from nalu_bench.models.network import Recurrence
+        from nalu_bench.models.network import INPUTS, Recurrence
 
         size = task.output_size
         hidden = self.hidden_size if self.head else size
         state = self.cell.states * hidden
         head = self.head.build(hidden, size) if self.head else NoHead(size)
         cell = self.cell.build(size + state, state)
-        recurrence = Recurrence(cell, head, self.initial_state, self.outputs == EVERY)
-        return ImageRecurrence(size, recurrence, self.encoder_offset)
+        every, penalised = self.outputs == EVERY, INPUTS in self.penalties
+        recurrence = Recurrence(cell, head, self.initial_state, every, penalised)
+        offset = self.head_offset or None
+        return ImageRecurrence(size, recurrence, self.encoder_offset, offset, self.cell_rate)
 
 
 @register("image_accumulator", version=1)

@@ -1,5 +1,7 @@
 """Networks over series of images: an encoder of every image, and what becomes of its outputs over the series."""
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -27,7 +29,7 @@ class DigitEncoder(nn.Module):
         self.out = nn.Linear(500, features)
 
     def forward(self, x: Tensor) -> Tensor:
-        images = x.reshape(-1, 1, SIDE, SIDE).contiguous(memory_format=torch.channels_last)
+        images = x.reshape(-1, SIDE, SIDE, 1).permute(0, 3, 1, 2)  # channels behind pixels
         for conv in (self.conv1, self.conv2):
             weight = conv.weight.contiguous(memory_format=torch.channels_last)
             images = functional.relu(functional.max_pool2d(functional.conv2d(images, weight, conv.bias), 2))
@@ -40,7 +42,7 @@ class ImageNetwork(Network):
 
     Args:
         features: size of z.
-        offset: initial bias of the encoder's last layer.
+        offset: mean of the initial bias of the encoder's last layer.
     """
 
     def __init__(self, features: int, offset: float = 0.0) -> None:
@@ -49,7 +51,8 @@ class ImageNetwork(Network):
         self.offset = offset
 
     def initialisers(self) -> dict[str, Initialiser]:
-        return super().initialisers() | {"encoder.out.bias": uniform(self.offset, self.offset)}
+        bound = 1 / math.sqrt(self.encoder.out.in_features)  # torch's own distribution, moved
+        return super().initialisers() | {"encoder.out.bias": uniform(self.offset - bound, self.offset + bound)}
 
     def encoded(self, x: Tensor) -> Tensor:
         """(..., T, 28, 28) -> (..., T, features); without gradients `AT_A_TIME` images at a time."""
@@ -84,11 +87,42 @@ class NoHead(Unit):
 
 
 class ImageRecurrence(ImageNetwork):
-    """A recurrence over the series, with or without a head: see `Recurrence`."""
+    """A recurrence over the series, with or without a head: see `Recurrence`.
 
-    def __init__(self, features: int, recurrence: Recurrence, offset: float = 0.0) -> None:
+    Args:
+        features: size of z.
+        recurrence: the cell and its head.
+        offset: initial bias of the encoder's last layer.
+        head_offset: initial bias of a linear head; None for its own.
+        cell_rate: factor on the learning rate of the cell's parameters.
+    """
+
+    def __init__(
+        self, features: int, recurrence: Recurrence, offset: float = 0.0, head_offset: float | None = None,
+        cell_rate: float = 1.0,
+    ) -> None:  # fmt: skip
         super().__init__(features, offset)
         self.recurrence = recurrence
+        self.head_offset = head_offset
+        self.cell_rate = cell_rate
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        own = super().initialisers()
+        if self.head_offset is not None:
+            own["recurrence.head.b"] = uniform(self.head_offset, self.head_offset)
+        return own
+
+    def rates(self) -> dict[str, float]:
+        names = [f"recurrence.cell.{name}" for name, _ in self.recurrence.cell.named_parameters()]
+        return dict.fromkeys(names, self.cell_rate) if self.cell_rate != 1 else {}
+
+    def followed(self) -> dict[str, Tensor]:
+        """The mean weight on z and the mean recurrent weight, of a cell that is the output itself."""
+        matrices = list(self.recurrence.cell.weights().values())
+        if not matrices or not isinstance(self.recurrence.head, NoHead):
+            return {}
+        on_z, on_h = matrices[0].chunk(2, dim=-1)  # of equal size: [z, h]
+        return {"input_weight": on_z.diagonal().mean(), "recurrent_weight": on_h.diagonal().mean()}
 
     def over(self, z: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         return self.recurrence.predict(z)

@@ -28,6 +28,8 @@ wait for Python, wide ones do not fit into the cache. 25 divides 100 seeds into 
 class Penalty:
     """λ(t) = weight · min(max((t - start) / (end - start), 0), 1), the factor of one regulariser at step t.
 
+    With start = end there is no ramp: λ(t) = weight from that step on.
+
     Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end).
 
     Attributes:
@@ -77,9 +79,9 @@ class Model:
                 raise UsageError(f"model.penalties.{name}.below must be above 0 and finite, got {penalty.below}.")
             if not 0 <= penalty.weight < math.inf:
                 raise UsageError(f"model.penalties.{name}.weight must be at least 0 and finite, got {penalty.weight}.")
-            if not 0 <= penalty.start < penalty.end:
+            if not 0 <= penalty.start <= penalty.end:
                 raise UsageError(
-                    f"model.penalties.{name} must have 0 <= start < end, got start={penalty.start}, end={penalty.end}."
+                    f"model.penalties.{name} must have 0 <= start <= end, got start={penalty.start}, end={penalty.end}."
                 )
 
     def skip(self, task: Task) -> str | None:

@@ -5,9 +5,13 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
+from nalu_bench.errors import UsageError
 from nalu_bench.models import parts
 from nalu_bench.units import functional
 from nalu_bench.units.unit import Initialiser, Unit
+
+INPUTS = "inputs"
+"""Name of the penalty on the mean inputs of a recurrent cell, R_z."""
 
 
 class Network(nn.Module):
@@ -38,6 +42,14 @@ class Network(nn.Module):
             own = module.initialisers() if isinstance(module, Unit) else parts.initialisers(module)
             found |= {f"{path}.{name}" if path else name: initialise for name, initialise in own.items()}
         return found
+
+    def rates(self) -> dict[str, float]:
+        """Full parameter name -> factor on the recipe's learning rate, where it is not 1."""
+        return {}
+
+    def followed(self) -> dict[str, Tensor]:
+        """Scalars of the network itself that are logged at every evaluation, by name; none by default."""
+        return {}
 
     def forward(self, x: Tensor) -> Tensor:
         return self.predict(x)[0]
@@ -116,14 +128,19 @@ class Recurrence(Network):
         head: the unit that reads the state.
         initial: the value of every entry of s_0.
         every: whether the head reads every state, or only the last.
+        input_penalty: whether the cell's inputs of all steps are penalised, see `functional.input_penalty`. The cell
+            must have a neutral element.
     """
 
-    def __init__(self, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
+    def __init__(
+        self, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False, input_penalty: bool = False
+    ) -> None:
         super().__init__()
         self.cell = cell
         self.head = head
         self.initial = initial
         self.every = every
+        self.input_penalty = input_penalty
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         return self.run(x.movedim(-2, 0).mT.unbind(0))  # examples as columns, as units compute
@@ -157,13 +174,28 @@ class Recurrence(Network):
             last: the cell's inputs at the last step, for its penalties, if `steps` hold something else.
         """
         seen: list[Tensor] = []
-        for before, state in self.unroll(steps, present):  # noqa: B007 (the last ones are used)
+        earlier: list[Tensor] = []
+        for before, state in self.unroll(steps, present):
+            if self.input_penalty:
+                earlier.append(before)
             if self.every:
                 seen.append(self.head(self.visible(state)))
         inputs = torch.cat([steps[-1] if last is None else last, before], dim=-2).mT
         hidden = self.visible(state)
         penalties = add(self.cell.penalties(inputs), self.head.penalties(hidden))
+        if self.input_penalty:
+            penalties[INPUTS] = self._input_penalty(torch.cat([torch.stack(list(steps)), torch.stack(earlier)], dim=-2))
         return torch.stack(seen, dim=-2) if self.every else self.head(hidden), penalties
+
+    def _input_penalty(self, inputs: Tensor) -> Tensor:
+        """The penalty on the cell's inputs (T, ..., I + S, B)."""
+        neutral, matrices = self.cell.neutral, list(self.cell.weights().values())
+        if neutral is None or len(matrices) != 1:
+            raise UsageError(
+                f"the penalty `{INPUTS}` needs a cell with one matrix and a neutral element (NAC, NAU, NMU and their "
+                f"kin), got {type(self.cell).__name__}; leave it out of model.penalties."
+            )
+        return functional.input_penalty(matrices[0], inputs.mT, neutral)
 
     def visible(self, state: Tensor) -> Tensor:
         """The part of a state (..., S, B) that the head sees, (..., B, H)."""

@@ -129,14 +129,16 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     for key, values in only.items():
         for value in sorted(values - set(swept[key])):
             raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
-    given = _single(override for override in overrides if override.key_or_group not in swept)
-    budget = experiment.budget(dict(given).get("budget"))
-    changed = [(key, value) for key, value in given if key != "budget"]
-    scale = [(f"budget.{key}", value) for key, value in experiment.budgets[budget].items()]
+    typed = _single(override for override in overrides if override.key_or_group not in swept)
+    budget = experiment.budget(dict(typed).get("budget"))
+    changed = [(key, value) for key, value in typed if key != "budget"]
+    numbers = dict(experiment.budgets[budget])
+    given = [*_pairs(numbers.pop("overrides", [])), *changed]
+    scale = [(f"budget.{key}", number) for key, number in numbers.items()]
     if budget in group_names("budget"):  # else a name of the experiment's own: other values are the default's
         scale.insert(0, ("budget", budget))
     pairs = [
-        (group, _configure(_in_order(scale, _pairs(choice), changed, group)))
+        (group, _configure(_in_order(scale, _pairs(choice), given, group)))
         for group in experiment.cells
         for choice in group.expand(only)
     ]
@@ -145,7 +147,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     custom = bool(only) or any(not key.startswith(MACHINE_KEYS) for key, _ in changed)
-    machine = pairs[0][1] if pairs else _configure([*scale, *changed])
+    machine = pairs[0][1] if pairs else _configure([*scale, *given])
     changes = tuple(
         f"{key}={value}" for key, value in changed if key not in SCALE_KEYS and not key.startswith(MACHINE_KEYS)
     )

@@ -26,12 +26,17 @@ DEFAULT_BUDGET = "short"
 
 @dataclass
 class Scale:
-    """A budget: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+    """A budget: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps.
+
+    Attributes:
+        overrides: further values of this budget's cells, as on the command line, such as smaller data.
+    """
 
     seeds: int
     steps: int
     log_every: int
     ramp_scale: float
+    overrides: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -81,7 +86,9 @@ class File:
 
     title: str = field(metadata={"must": "a text"})
     source: str = field(metadata={"must": "a text"})
-    budgets: dict[str, Scale] = field(metadata={"must": "a mapping of names to {seeds, steps, log_every, ramp_scale}"})
+    budgets: dict[str, Scale] = field(
+        metadata={"must": "a mapping of names to {seeds, steps, log_every, ramp_scale, overrides}"}
+    )
     cells: list[CellGroup] = field(
         metadata={"must": "a list of {overrides, grid, role, seeds, share, fixed}, grid a mapping of lists"}
     )
@@ -172,10 +179,15 @@ def load(name: str) -> Experiment:
     for word, key in read.settings.items():
         if not isinstance(key, str):
             raise UsageError(f"{where}: settings must name a dotted key of a cell for {word}, got {key}.")
-    budgets = {budget: asdict(scale) for budget, scale in read.budgets.items()}
+    budgets = {budget: _stated(scale) for budget, scale in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings
     )
+
+
+def _stated(scale: Scale) -> dict[str, Any]:
+    """The values of a budget, without `overrides` if it has none."""
+    return {key: value for key, value in asdict(scale).items() if key != "overrides" or value}
 
 
 def _files() -> dict[str, Path]:

@@ -1,6 +1,7 @@
 """From cells to stored runs: skip what is done, train what is missing, survive what fails."""
 
 import math
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -210,6 +211,7 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> 
 
 def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | None]]:
     """Train and store the jobs of a group; yields each as it ends, with its error or None."""
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
     import torch
 
     from nalu_bench.training.compilation import Mode

@@ -95,6 +95,20 @@ class Store:
         """
         return self._arrays(cell, seed, schema.PARAMETERS)
 
+    def array_rows(self, cell: Cell) -> "pd.DataFrame":
+        """One row for every stored seed and recorded array, in the form of `weights`, of the kind `array`."""
+        import pandas as pd
+
+        rows = [
+            {"seed": seed, "name": name, "kind": "array", "shape": list(array.shape), "values": array.reshape(-1)}
+            for part in self.parts(cell)
+            if (part / schema.ARRAYS).exists()
+            for seed in parse_ranges(part.name)
+            for name, array in self.arrays(cell, seed).items()
+        ]
+        columns = ["seed", "name", "kind", "shape", "values"]
+        return pd.DataFrame(rows, columns=columns).drop_duplicates(["seed", "name"], ignore_index=True)
+
     def arrays(self, cell: Cell, seed: int) -> dict[str, "np.ndarray"]:
         """The named arrays that the task recorded of a seed's selected network, beside its predictions."""
         return self._arrays(cell, seed, schema.ARRAYS)

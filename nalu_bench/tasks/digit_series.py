@@ -13,12 +13,15 @@ from nalu_bench.datasets.images import Images, dataset
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.task import Rows, Task
+from nalu_bench.tasks.task import KEEP, Probes, Rows, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 CLASSES = 10
+PROBED = 100
+"""Test images of each digit on which the encoder is recorded, or as many as there are."""
+
 LAST, EVERY = TARGETS = ("last", "every")
 
 
@@ -58,7 +61,7 @@ class DigitSeries(Task):
     """
 
     inputs: ClassVar[str] = "image sequence"
-    evaluated: ClassVar[tuple[str, ...]] = ("validation",)
+    evaluated: ClassVar[tuple[str, ...]] = ("validation", "test")
     tested: ClassVar[tuple[str, ...]] = ("test",)
     measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"), Measure("rounds"))
 
@@ -117,7 +120,7 @@ class DigitSeries(Task):
         return None if split == "test" else max(1, 2_000 // self.length)
 
     def rows(self, split: str) -> Rows:
-        return Rows(len(self._images(split).labels), fixed=self.fixed)
+        return Rows(len(self._images(split).labels), fixed=self.fixed, remainder=KEEP)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The images of the split (n, 28, 28) as bytes, and their labels (n,)."""
@@ -140,9 +143,10 @@ class DigitSeries(Task):
         return every if self.targets == EVERY else every[..., -1, :]
 
     def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
-        """Mean absolute and squared error and the share that rounds to its targets, for every test length.
+        """The measures for every test length, and `digits_1`: the share of single images whose digit is read off.
 
-        Every image passes the encoder once; then the recurrence runs over series made of these.
+        Every image passes the encoder once; then the recurrence runs over series made of these. A digit is read off a
+        count as the largest of the ten, and off a sum or a product as the nearest whole number.
         """
         labels = self.labels_of(t)
         seen = network.encoded(x.squeeze(1))
@@ -151,7 +155,25 @@ class DigitSeries(Task):
             series = self._series(len(labels), length).to(x.device)
             y, wanted = network.over(seen[series])[0], self.series_targets(labels[series])
             figures |= {f"{measure.name}_{length}": measure(y, wanted) for measure in self.measures}
+            if length == 1:
+                last = y[..., -1, :] if self.targets == EVERY else y
+                read = last.argmax(-1) if self.operation == "count" else last[..., 0].round()
+                figures["digits_1"] = (read == labels[series[:, 0]]).to(y.dtype).mean()
         return figures
+
+    def probes(self) -> Probes:
+        """The same number of test images of each digit, digit after digit."""
+        images = self._images("test")
+        count = min(PROBED, *(int((images.labels == digit).sum()) for digit in self.digits))
+        chosen = np.concatenate([np.flatnonzero(images.labels == digit)[:count] for digit in self.digits])
+        known, labels = dataset(self.dataset), images.labels[chosen]
+        x = (images.pixels[chosen, None].astype(np.float32) / 255 - known.mean) / known.deviation
+        return Probes([str(label) for label in labels], x, labels[:, None].astype(np.float32))
+
+    def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        """The mean and the deviation of the encoder's output (digits, O) over the images of each digit."""
+        z = network.encoded(x.squeeze(1)).unflatten(0, (len(self.digits), -1))
+        return {"encoder_mean": z.mean(1), "encoder_deviation": z.std(1)}
 
     def labels_of(self, t: Tensor) -> Tensor:
         """The labels of single images, from their targets."""

@@ -63,8 +63,8 @@ class Task:
         inputs: the shape of one example, for models to accept or refuse: "vector" (input_size,), "sequence"
             (length, input_size), "text" (length,) of tokens below input_size, then -1 to the end, or a word that
             the task defines.
-        evaluated: the splits on which the measures are taken at every evaluation; the first selects the step.
-        tested: the splits on which only the selected network is measured, once, because following them costs too much.
+        evaluated: the splits that are followed: measured at every evaluation. The first selects the step.
+        tested: the splits that `test` measures. One that is not followed is measured once, on the selected network.
         measures: the measures taken on every split. A task that overrides `measure` names its own figures there.
         selecting, judging: the names of the measures that select the step and that judge the run.
         larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
@@ -215,9 +215,9 @@ class Task:
         return {measure.name: measure(y, t) for measure in self.measures}
 
     def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
-        """Figures of a tested split: by default those of `measure`.
+        """Figures of a tested split: by default those of `measure`. It is never compiled.
 
-        A task may measure here what costs too much to follow during training, such as series of other lengths.
+        A task may measure here what `measure` does not, such as series of other lengths.
         """
         return self.measure(network, x, t)
 

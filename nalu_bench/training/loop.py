@@ -214,8 +214,9 @@ class _Loop:
         scale = self.cell.recipe.ramp_scale
         ramps = {}
         for name, penalty in self.cell.model.penalties.items():
-            start, end = penalty.start * scale, penalty.end * scale
-            ramps[name] = penalty.weight * ((steps.double() - 1 - start) / (end - start)).clamp(0, 1)
+            start, end, done = penalty.start * scale, penalty.end * scale, steps.double() - 1
+            rise = (done - start) / (end - start) if end > start else (done >= start).double()
+            ramps[name] = penalty.weight * rise.clamp(0, 1)
         return ramps
 
     def evaluate(self) -> None:
@@ -233,10 +234,12 @@ class _Loop:
     def _figures(self) -> Tensors:
         values: Tensors = {}
         for split, chunks in self.data.evaluated.items():
-            for name, figure in self.program.evaluate(self.state.parameters, chunks).items():
+            measure = self.program.test if split in self.cell.task.tested else self.program.evaluate
+            for name, figure in measure(self.state.parameters, chunks).items():
                 values[f"{split}_{name}"] = torch.where(self.state.alive, figure, torch.nan)
-        sparsity = self.program.sparsity_error(self.state.parameters)
-        values["sparsity_error"] = torch.where(self.state.alive, sparsity, torch.nan)
+        own = {"sparsity_error": self.program.sparsity_error(self.state.parameters)}
+        for name, scalar in (own | self.program.followed(self.state.parameters)).items():
+            values[name] = torch.where(self.state.alive, scalar, torch.nan)
         values["train_loss"] = self.state.loss
         if self.cell.recipe.reinitialize_after:
             values["reinitialized"] = self.restarts["count"]
@@ -267,7 +270,7 @@ class _Loop:
         """The runs of the seeds that were asked for."""
         lanes, parameters, task = self.request.block.lanes, self.selected.parameters, self.cell.task
         tested: Tensors = {}
-        for split in task.tested:
+        for split in (split for split in task.tested if split not in task.evaluated):
             figures = self.program.test(parameters, self.data.examples(split))
             tested |= {f"{split}_{name}": figure for name, figure in figures.items()}
         arrays = {} if self.data.probes is None else self.program.records(parameters, self.data.probes)

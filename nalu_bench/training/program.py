@@ -50,11 +50,13 @@ class Program:
         self.gating = Bound(self.network, mean_gates(cell.task))
         self.projection = Bound(self.network, methodcaller("project_"))
         self.sparsity = Bound(self.network, methodcaller("sparsity_error"))
+        self.following = Bound(self.network, methodcaller("followed"))
         self.matrices = Bound(self.network, methodcaller("weights"))
         self.clip = registry.clippings.load(cell.recipe.clipping)
         self.optimizer = registry.optimizers.load(cell.recipe.optimizer)
         self.rule: RestartRule = registry.restarts.load(cell.recipe.restart)()
         self.names = [f"network.{name}" for name in self.network.initialisers()]
+        self.rates = {f"network.{name}": rate for name, rate in self.network.rates().items()}
         self.noise = self.network.noise
         self.penalties = sorted(cell.model.penalties)
         self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
@@ -146,8 +148,9 @@ class Program:
         gradients = self.clip(gradients, self.recipe.clip_at)
         parameters, means, squares = {}, {}, {}
         for name, old in state.parameters.items():
+            size = step_size * self.rates[name] if name in self.rates else step_size
             change, (means[name], squares[name]) = self.optimizer(
-                self.recipe, gradients[name], (state.means[name], state.squares[name]), step_size, correction
+                self.recipe, gradients[name], (state.means[name], state.squares[name]), size, correction
             )
             parameters[name] = old - change
         functional_call(self.projection, parameters, ())  # clamps in place
@@ -207,6 +210,11 @@ class Program:
         """The sparsity error of every seed (S,), see `Network.sparsity_error`."""
         error: Tensor = self._of_every_seed(self.sparsity, parameters)
         return error
+
+    def followed(self, parameters: Tensors) -> Tensors:
+        """Scalars of every seed's network (S,) by name, see `Network.followed`."""
+        scalars: Tensors = self._of_every_seed(self.following, parameters)
+        return scalars
 
     def records(self, parameters: Tensors, x: Tensor) -> Tensors:
         """The task's named arrays (S, ...) for the network of every seed, on the same inputs (B, ...)."""

@@ -53,6 +53,18 @@ def sparsity_penalty(W: Tensor, complement: Tensor) -> Tensor:
     return torch.minimum(W.abs(), complement.abs()).mean()
 
 
+def input_penalty(W: Tensor, inputs: Tensor, neutral: float) -> Tensor:
+    """R_z = mean_oi (1 - |W_oi|) (n - z̄_i)², z̄ the mean of the inputs (..., I), n the neutral element.
+
+    An input that a weight shuts out shall on the average be neutral: 1 for a product, 0 for a sum. So an encoder before
+    the unit gets a gradient before the weights have found their values.
+
+    Source: Madsen & Johansen 2020, appendix, sequential MNIST, and their code. Deviations: none.
+    """
+    mean = inputs.reshape(-1, inputs.shape[-1]).mean(0)
+    return ((1 - W.abs()) * (neutral - mean).square()).mean()
+
+
 def sparsity_error(W: Tensor) -> Tensor:
     """max_oi min(|W_oi|, |1 - |W_oi||): the distance of the worst weight from {-1, 0, 1}.
 

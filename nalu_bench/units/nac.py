@@ -60,6 +60,8 @@ class NAC(Unit):
     Shape: (..., in_features) -> (..., out_features).
     """
 
+    neutral = 0.0
+
     def __init__(self, in_features: int, out_features: int, init: str = "uniform") -> None:
         super().__init__(in_features, out_features)
         self.init = init
@@ -90,6 +92,8 @@ class NACMul(NAC):
     Shape: (..., in_features) -> (..., out_features), outputs positive.
     """
 
+    neutral = 1.0
+
     def columns(self, x: Tensor) -> Tensor:
         return functional.log_space_product(x, self.weights()["W"])
 
@@ -104,6 +108,8 @@ class NACMulSigma(Unit):
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.
     """
+
+    neutral = 1.0
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)

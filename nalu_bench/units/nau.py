@@ -28,6 +28,8 @@ class NAU(Unit):
     Shape: (..., in_features) -> (..., out_features).
     """
 
+    neutral = 0.0
+
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.W = self.matrix()

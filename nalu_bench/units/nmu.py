@@ -21,6 +21,8 @@ class NMU(Unit):
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
     """
 
+    neutral = 1.0
+
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.W = self.matrix()

@@ -23,6 +23,9 @@ class Unit(nn.Module):
 
     version: ClassVar[int]
 
+    neutral: float | None = None
+    """The input that leaves the output as it is: 0 for a sum, 1 for a product, None where there is none."""
+
     noise: int = 0
     """Number of uniform random numbers that the unit needs for each example in training (dropout, stochastic NMU)."""
 

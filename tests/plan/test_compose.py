@@ -40,7 +40,7 @@ from nalu_bench.plan import compose, experiment
         (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),
         (["budget.steps=-5"], "steps must be at least 0, got -5"),
         (["model.penalties.sparsity.weight=nan"], "model.penalties.sparsity.weight must be at least 0 and finite"),
-        (["model.penalties.sparsity.start=3000000"], "must have 0 <= start < end"),
+        (["model.penalties.sparsity.start=3000000"], "must have 0 <= start <= end"),
         (["task.name=../../evil"], "task.name names a configuration and cannot be set"),
         (["device.name=gpu"], "device.name names a configuration and cannot be set"),
         (["device.workers=${x}"], "x"),

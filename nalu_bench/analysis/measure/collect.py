@@ -100,12 +100,13 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return manifest
 
 
-INTEGERS = ("seed", "last_step", "diverged_at", "selected_step", "solved_at")
+INTEGERS = ("seed", "last_step", "diverged_at", "selected_step")
 
 
 def _typed(runs: pd.DataFrame) -> pd.DataFrame:
     """Make counts nullable integers, because some rows have none."""
-    return runs.astype({column: "Int64" for column in INTEGERS if column in runs})
+    counts = [column for column in runs if column in INTEGERS or str(column).startswith("solved_at")]
+    return runs.astype(dict.fromkeys(counts, "Int64"))
 
 
 def collect(
@@ -155,11 +156,18 @@ def _measured(
         runs,
         _concat([_of_cell(want, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
         _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
-        _concat([_of_cell(want, small_weights(store.weights(want.cell))) for want in wanted], WEIGHTS),
+        _concat([_of_cell(want, _small(store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
     return replace(found, runs=_typed(found.runs))
+
+
+def _small(store: Store, cell: Cell) -> pd.DataFrame:
+    """The small effective matrices, gates and recorded arrays of a cell."""
+    frames = [frame for frame in (store.weights(cell), store.array_rows(cell)) if len(frame)]
+    rows = _concat(frames, ["seed", "name"]).sort_values(["seed", "name"], kind="stable", ignore_index=True)
+    return small_weights(rows)
 
 
 def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:

@@ -65,8 +65,11 @@ def _of_run(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], cell: di
             yield _errors_there(run, at.iloc[0], task)
     elif np.isfinite(_candidates(run, curve)[selecting]).any():
         yield _finding(run, "selected_step", Check.CONTRADICTED, "none, and the curve has finite errors")
+    judged = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
     if "solved" in run and not pd.isna(run["solved"]):
-        yield _solved(run, curve, task, cell["criteria"]["threshold"])
+        yield _solved(run, curve, task, judged, cell["criteria"]["threshold"])
+    for column, threshold in cell["criteria"].get("thresholds", {}).items():
+        yield _solved(run, curve, task, column, threshold, f"_{column}")
 
 
 def _selected(run: dict[Any, Any], curve: pd.DataFrame, column: str, sign: float, last: bool) -> Finding:
@@ -90,7 +93,7 @@ def _candidates(run: dict[Any, Any], curve: pd.DataFrame) -> pd.DataFrame:
 
 def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) -> Finding:
     """Check that the errors of a run are those of its curve at the selected step. Tested splits have no curve."""
-    tested = tuple(f"{split}_" for split in task.tested)
+    tested = tuple(f"{split}_" for split in task.tested if split not in task.evaluated)
     columns = [name for name in row.index if name in run and not name.startswith(("cell", "seed", "step", *tested))]
     for name in columns:
         if not np.array_equal(np.float32(run[name]), np.float32(row[name]), equal_nan=True):
@@ -99,21 +102,26 @@ def _errors_there(run: dict[Any, Any], row: "pd.Series[Any]", task: type[Task]) 
     return _finding(run, "errors", Check.RECOMPUTED)
 
 
-def _solved(run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], threshold: float) -> Finding:
-    """Check `solved` by the error at the selected step, and `solved_at` as the first step below the threshold."""
-    column = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
+def _solved(
+    run: dict[Any, Any], curve: pd.DataFrame, task: type[Task], column: str, threshold: float, suffix: str = ""
+) -> Finding:
+    """Check `solved` by the error at the selected step, and `solved_at` as the first step below the threshold.
+
+    With a `suffix` these are `solved<suffix>` and `solved_at<suffix>`.
+    """
+    fact, at_fact = f"solved{suffix}", f"solved_at{suffix}"
     solved = bool(task.solves(np.float32(run[column]), threshold))
-    if bool(run["solved"]) != solved or pd.isna(run["solved_at"]) == solved:
+    if bool(run[fact]) != solved or pd.isna(run[at_fact]) == solved:
         why = f"{column} is {run[column]:g}, the threshold {threshold:g}"
-        return _finding(run, "solved", Check.CONTRADICTED, why)
+        return _finding(run, fact, Check.CONTRADICTED, why)
     if not solved:
-        return _finding(run, "solved", Check.RECOMPUTED)
-    step = int(run["solved_at"])
+        return _finding(run, fact, Check.RECOMPUTED)
+    step = int(run[at_fact])
     later = curve[curve["step"] > 0]
     before, at = later[later["step"] < step], later[later["step"] == step]
     if task.solves(before[column], threshold).any() or not task.solves(at[column], threshold).all():
-        return _finding(run, "solved_at", Check.CONTRADICTED, f"step {step:,}, and the curve says otherwise")
-    return _finding(run, "solved_at", _enclosed(step, curve, int(run["log_every"])))
+        return _finding(run, at_fact, Check.CONTRADICTED, f"step {step:,}, and the curve says otherwise")
+    return _finding(run, at_fact, _enclosed(step, curve, int(run["log_every"])))
 
 
 def _enclosed(step: int, curve: pd.DataFrame, log_every: int) -> Check:

@@ -1,4 +1,7 @@
-"""Criterion of a solved run, and the step at which it is first met. Thresholds come from the task."""
+"""Criterion of a solved run, and the step at which it is first met. Thresholds come from the task or other runs."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -21,8 +24,30 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, tas
         threshold: in the unit of the judging measure.
         task: names the measure.
     """
-    solved = task.solves(runs[task.judges], threshold)
-    passing = curves[task.solves(curves[task.judges], threshold) & (curves["step"] > 0)]
-    first = passing.groupby("seed")["step"].min()
-    solved_at = runs["seed"].map(first).where(solved).astype("Int64")
+    solved, solved_at = _solved_by(runs, curves, task, task.judges, threshold)
     return runs.assign(solved=solved, solved_at=solved_at)
+
+
+def solved_facts_of(
+    runs: pd.DataFrame, curves: pd.DataFrame, thresholds: Mapping[str, float], task: Task
+) -> pd.DataFrame:
+    """`runs` judged by several measures: the columns `solved_<measure>` and `solved_at_<measure>` of each.
+
+    Args:
+        runs, curves, task: as in `solved_facts`.
+        thresholds: column of a followed measure, such as test_mse_10 -> its threshold.
+    """
+    facts: dict[str, Any] = {}
+    for column, threshold in thresholds.items():
+        solved, solved_at = _solved_by(runs, curves, task, column, threshold)
+        facts |= {f"solved_{column}": solved, f"solved_at_{column}": solved_at}
+    return runs.assign(**facts)
+
+
+def _solved_by(
+    runs: pd.DataFrame, curves: pd.DataFrame, task: Task, column: str, threshold: float
+) -> "tuple[pd.Series[bool], pd.Series[int]]":
+    solved = task.solves(runs[column], threshold)
+    passing = curves[task.solves(curves[column], threshold) & (curves["step"] > 0)]
+    first = passing.groupby("seed")["step"].min()
+    return solved, runs["seed"].map(first).where(solved).astype("Int64")

@@ -126,6 +126,9 @@ class Kind:
         """The criteria by which the facts of a cell were judged, for the manifest. `others` as in `facts`."""
         return {}
 
+    def require(self, measured: Measured) -> None:
+        """Raise UsageError if a report cannot be made of these measurements yet. Nothing is written then."""
+
     def rows(self, measured: Measured) -> list[Row]:
         """Our numbers, before they have verdicts."""
         raise NotImplementedError

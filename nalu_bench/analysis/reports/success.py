@@ -74,6 +74,7 @@ class Success(Kind):
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "model")
+    split: ClassVar[str] = "extrapolation"
     settings: type[Settings] = SuccessSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
         "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
@@ -103,7 +104,7 @@ class Success(Kind):
         solved = runs[runs["solved"]]
         at = solved["solved_at"].to_numpy(float)
         rate = (len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
-        sparsity, clipped = _quietly(partial(beta_mean_interval, solved["sparsity_error"].to_numpy(float)))
+        sparsity, clipped = _quietly(partial(beta_mean_interval, solved["sparsity_error"].dropna().to_numpy(float)))
         statistics = {
             "success_rate": rate,
             "solved_at_median": median_interval(at),
@@ -120,7 +121,7 @@ class Success(Kind):
         }
         return [
             Row(
-                {**words, "split": "extrapolation", "metric": metric}, *values, len(runs), trained,
+                {**words, "split": self.split, "metric": metric}, *values, len(runs), trained,
                 partial(self._compare, metric, runs), notes[metric],
             )
             for metric, values in statistics.items()

@@ -1,8 +1,8 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,6 @@ from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-PANELS = {
-    "success_rate": ("Success rate", "success_rate", 1.0),
-    "solved_at_median": ("Solved at [million steps]", "solved_at_mean", 1e-6),
-    "sparsity_error_mean": ("Sparsity error", "sparsity_error_mean", 1.0),
-}
-"""Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
 
 DODGE = 0.12
 """Horizontal distance between neighbouring symbols: ours, printed, the next model."""
@@ -50,6 +43,12 @@ class Sweep(Success):
 
     apart = ()
     settings = SweepSettings
+    panels: ClassVar[Mapping[str, tuple[str, str, float]]] = {
+        "success_rate": ("Success rate", "success_rate", 1.0),
+        "solved_at_median": ("Solved at [million steps]", "solved_at_mean", 1e-6),
+        "sparsity_error_mean": ("Sparsity error", "sparsity_error_mean", 1.0),
+    }
+    """Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         table = self._placed(table)
@@ -74,9 +73,9 @@ class Sweep(Success):
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
         table = self._placed(table)
-        figure, axes = style.new_figure(7.4, 2.9, columns=len(PANELS))
+        figure, axes = style.new_figure(7.4, 2.9, columns=len(self.panels))
         drawn = []
-        for axis, (metric, (name, printed, factor)) in zip(axes[0], PANELS.items(), strict=True):
+        for axis, (metric, (name, printed, factor)) in zip(axes[0], self.panels.items(), strict=True):
             for number, model in enumerate(table["model"].unique()):
                 rows = table[table["model"] == model]
                 for side, points in enumerate((_points(rows, metric, "ours"), _points(rows, printed, "printed"))):

@@ -23,6 +23,7 @@ PANEL = {"model": "nmu", "lowest": 0, "options": {}}
 REPORTS: dict[str, dict[str, Any]] = {
     "success": {"criterion": "task"},
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
+    "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "scores": {},
     "errors": {"splits": {"validation": "Validation"}},
     "accuracies": {"examples": 10, "tables": [TABLE] * 1},
@@ -39,7 +40,8 @@ def runs(role: str, model: str) -> pd.DataFrame:
     return pd.DataFrame({"seed": range(SEEDS)}).assign(
         cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
         log_every=10, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
-        validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
+        validation_mae=error, extrapolation_mae=error, test_mse_1=error, test_mse_10=error, solved_test_mse_1=True,
+        solved_at_test_mse_1=10.0, solved_test_mse_10=False, solved_at_test_mse_10=np.nan, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
     )  # fmt: skip
 
 
@@ -53,13 +55,14 @@ def kind_of(name: str, folder: Path) -> Kind:
 def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tmp_path: Path) -> None:
     probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
-    roles = [runs("cell", "mystery"), *([runs("baseline", "mystery")] if name == "scores" else [])]
+    beside = {"scores": ["baseline"], "series_success": ["reference"]}.get(name, [])
+    roles = [runs(role, "mystery") for role in ("cell", *beside)]
     measured = Measured(pd.concat(roles, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
     kind = kind_of(name, tmp_path)
     table = compared(kind.rows(measured), kind.published)
     tables = "".join(layout.markdown() + layout.latex() for layout in kind.tables(table))
     assert "mystery" in tables or name in ("accuracies", "surface")
-    assert "modulo" in tables or name in ("success", "sweep", "errors", "surface", "prefixes")
+    assert "modulo" in tables or name in ("success", "sweep", "series_success", "errors", "surface", "prefixes")
     figure, drawn = kind.figure(measured, table)
     figure.draw_without_rendering()
     plt.close(figure)

@@ -1,0 +1,148 @@
+"""Success by the length of a series, against a reference network, as in Madsen & Johansen 2020, sequential MNIST."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from nalu_bench.analysis.measure.lengths import by_length, lengths
+from nalu_bench.analysis.measure.measured import Measured, by_cell, records
+from nalu_bench.analysis.measure.solved import solved_facts_of
+from nalu_bench.analysis.render.tables import Table, three_digits
+from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.sweep import Sweep, SweepSettings
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.criteria import REFERENCE
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEASURE = "mse"
+CONFIDENCE = 0.99
+AUTHORS_FREEDOM = 8
+LEAST = 2
+"""References without which there is no interval."""
+
+LIMITS = {"threshold": "Threshold", "threshold_authors": "with the authors' 8 degrees of freedom"}
+"""Metric of a threshold -> its name in the table."""
+
+
+
+@dataclass
+class SeriesSuccessSettings(SweepSettings):
+    """See `SeriesSuccess`."""
+
+    outlying: float = field(default=10.0, kw_only=True)
+
+
+@register("series_success", version=1)
+class SeriesSuccess(Sweep):
+    """As `Sweep`, with the length of the series as the setting that varies. A run has one criterion for every length.
+
+        threshold of a length = m + t s / √n,   t = Student's 99 % quantile, n - 1 degrees of freedom
+
+    m and s are the mean and the deviation of the test errors of n reference networks at their selected steps. In a
+    reference the accumulator is solved, and only the encoder learns. A reference whose error on the shortest series is
+    more than `outlying` times the median reference's has not learned the digits, and does not count (the authors left
+    out three of ten by hand).
+
+    Source: Madsen & Johansen 2020, appendix, and their code. Deviations: their code has 8 degrees of freedom whatever
+    n. The threshold with these stands beside ours in the second table; nothing is judged by it.
+
+    Settings, beyond those of `sweep`: `outlying`.
+    """
+
+    split = "test"
+    settings = SeriesSuccessSettings
+    panels: ClassVar[Mapping[str, tuple[str, str, float]]] = {
+        **Sweep.panels,
+        "solved_at_median": ("Solved at [thousand steps]", "solved_at_mean", 1e-3),
+    }
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        Kind.check(self, cells)
+        if self.report["criterion"] != REFERENCE:
+            raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        return solved_facts_of(runs, curves, self.criteria(cell, others).get("thresholds", {}), cell.task)
+
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        found = self._learned(others)
+        if len(found) < LEAST:
+            return {}
+        thresholds = {column: _threshold(found[column], len(found) - 1) for column in lengths(found, MEASURE).values()}
+        return {"criterion": REFERENCE, "thresholds": thresholds}
+
+    def require(self, measured: Measured) -> None:
+        runs = measured.runs
+        found = self._learned(runs[runs["role"] == REFERENCE])
+        if len(found) < LEAST:
+            raise UsageError(
+                f"{self.experiment.name} judges by at least {LEAST} references that have learned the digits, and there "
+                f"are {len(found)}; train the cells of the role {REFERENCE} first."
+            )
+
+    def _learned(self, references: pd.DataFrame) -> pd.DataFrame:
+        """The references that have learned the digits."""
+        columns = list(lengths(references, MEASURE).values())
+        if not columns:
+            return references.iloc[:0]
+        errors = references[columns[0]].to_numpy(float)
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        learned: pd.DataFrame = references[errors <= self.report["outlying"] * np.median(errors)]
+        return learned
+
+    def rows(self, measured: Measured) -> list[Row]:
+        references = measured.runs[measured.runs["role"] == REFERENCE]
+        return [*super().rows(_long(measured)), *self._thresholds(references)]
+
+    def _thresholds(self, references: pd.DataFrame) -> list[Row]:
+        """The thresholds of every length, and those with the authors' degrees of freedom."""
+        found = self._learned(references)
+        (words, _), *_ = by_cell(references)
+        note = f"{len(references) - len(found)} of {len(references)} references have not learned the digits"
+        return [
+            Row(
+                {**words, "setting": f"length={length}", "split": self.split, "metric": metric},
+                _threshold(found[column], freedom), math.nan, math.nan, len(found), int(found["steps"].iloc[0]), None,
+                note if len(found) < len(references) else "",
+            )
+            for metric, freedom in (("threshold", len(found) - 1), ("threshold_authors", AUTHORS_FREEDOM))
+            for length, column in lengths(found, MEASURE).items()
+        ]  # fmt: skip
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        limits = table[table["metric"].str.startswith("threshold")]
+        return [*super().tables(table.drop(limits.index)), self._limits_table(limits)]
+
+    def _limits_table(self, limits: pd.DataFrame) -> Table:
+        lines = {(line["setting"], line["metric"]): line for line in records(limits)}
+        rows = [
+            [setting.partition("=")[2], *(three_digits(lines[setting, name]["ours"]) for name in LIMITS)]
+            for setting in dict.fromkeys(limits["setting"])
+        ]
+        title = f"Thresholds: mean squared error. {self.experiment.title} ({self.experiment.source})"
+        return Table(title, [str(self.report["axis"]), *LIMITS.values()], rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        return super().figure(_long(measured), table[~table["metric"].str.startswith("threshold")])
+
+
+def _threshold(errors: "pd.Series[float]", freedom: int) -> float:
+    """Upper limit of Student's interval for the mean, to ten digits: further ones depend on the processor."""
+    x = errors.to_numpy(float)
+    limit = x.mean() + float(stdtrit(freedom, CONFIDENCE)) * x.std(ddof=1) / math.sqrt(x.size)
+    return float(f"{limit:.10g}")
+
+
+def _long(measured: Measured) -> Measured:
+    """The measurements of the judged cells with one row for every run and length."""
+    cells = measured.runs[measured.runs["role"] == "cell"]
+    return replace(measured, runs=pd.concat([runs for _, runs in by_length(cells, MEASURE)], ignore_index=True))
