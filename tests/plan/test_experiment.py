@@ -44,7 +44,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     [
         ({"budgets": None}, "must set budgets"),
         ({"budgets": "{}"}, "must set at least one budget"),
-        ({"budgets": "{paper: 5}"}, "budgets must be a mapping of names to {seeds, steps, log_every, ramp_scale, overrides}"),
+        ({"budgets": "{paper: 5}"}, "budgets must be a mapping of names to {seeds, steps, log_every, ramp_scale, ov"),
         ({"budgets": "{smoke: {seeds: 2}}"}, "must set budgets.smoke.log_every, budgets.smoke.ramp_scale, budgets"),
         ({"budgets": "{smoke: {step: 20}}"}, "unknown key of budgets in experiments/mine/table.yaml 'step'; did you"),
         ({"budgets": "{smoke: {seeds: x, steps: 1, log_every: 1, ramp_scale: 1}}"}, "Value 'x' of type 'str'"),

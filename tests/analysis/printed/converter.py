@@ -1,5 +1,6 @@
 """Converter of printed tables from their sources' words to our keys. It made the files `*.published.csv`."""
 
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from nalu_bench.errors import UsageError
 
 OPERATIONS = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "div", "squared": "square", "root": "sqrt",
+    "mul (cumulative)": "product", "add (cumulative)": "sum",
     "(x1+x2)*(x1+x2+x3+x4)": "mul", "identity of the number": "", "sub (0-x1-..-xn)": "neg_sum",
 }  # fmt: skip
 SPLITS = {
@@ -34,6 +36,11 @@ MODELS = {
 MODELS_OF: dict[str, dict[str, str]] = {
     "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
     "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
+    "digit_series": {
+        "NMU": "image_nmu", "NAC*": "image_nac_mul", "NAC*,sigma": "image_nac_mul_sigma",
+        "NAC*,NMU": "image_nac_mul_nmu", "NALU": "image_nalu", "LSTM": "image_lstm_output", "NAU": "image_nau", "NAC+": "image_nac",
+        "NAC+,Rz": "image_nac_inputs",
+    },
     "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }
 """Task -> its own models by their printed names."""
@@ -72,6 +79,8 @@ TASKS = {
     "single operation, n operands": "operands",
     "2 operands": "operands",
     "5 operands": "operands",
+    "sequential MNIST product (train length 2)": "digit_series",
+    "sequential MNIST sum (train length 10)": "digit_series",
 }
 
 
@@ -81,7 +90,7 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
     Args:
         source: a CSV with the columns paper, experiment, task, operation, range/split, model, metric, value,
             ci_lower, ci_upper, n_seeds, source. NA stands for a missing value. A range/split may be followed by a
-            setting, as in `test; hidden=4; length=10`.
+            setting, as in `test; hidden=4; length=10`, or be one, as in `test length=10`.
         only: column -> words of the rows to take, for a source with several tables; None for all rows.
 
     Raises:
@@ -90,6 +99,7 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
     given = pd.read_csv(source, dtype=str, keep_default_na=False).replace("NA", "")
     for column, words in (only or {}).items():
         given = given[given[column].isin(words)].reset_index(drop=True)
+    given["range/split"] = [re.sub(r"^test length=", "test; length=", text) for text in given["range/split"]]
     given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
     given["setting"] = [
         SETTINGS_OF.get(source.name, {}).get(setting or task, setting.replace("; ", ";"))

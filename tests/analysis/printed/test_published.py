@@ -19,6 +19,8 @@ SOURCES = paths.CHECKOUT.parent / "shared" / "published"
 CONVERTED = {
     "madsen2020/table1": "madsen_table1.csv",
     "madsen2020/figure3a": "madsen_fig_hidden_size.csv",
+    "madsen2020/mnist_product": "madsen_fig_sequential_mnist_prod.csv",
+    "madsen2020/mnist_sum": "madsen_fig_sequential_mnist_sum.csv",
     "trask2018/table1": "nalu_table1.csv",
 }
 EXACT = {"experiment": ["Table 2, exact"]}

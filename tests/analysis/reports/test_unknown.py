@@ -24,6 +24,9 @@ REPORTS: dict[str, dict[str, Any]] = {
     "success": {"criterion": "task"},
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
+    "series_errors": {
+        "holds": 2, "fails": 10, "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
+    },
     "scores": {},
     "errors": {"splits": {"validation": "Validation"}},
     "accuracies": {"examples": 10, "tables": [TABLE] * 1},
@@ -37,11 +40,16 @@ REPORTS: dict[str, dict[str, Any]] = {
 
 def runs(role: str, model: str) -> pd.DataFrame:
     error = np.linspace(0.1, 0.2, SEEDS)
+    lengths = {
+        "test_mse_1": error, "solved_test_mse_1": True, "solved_at_test_mse_1": 10.0,
+        "test_mse_10": error, "solved_test_mse_10": False, "solved_at_test_mse_10": np.nan,
+        "test_mae_1": error, "test_rounds_1": error, "test_mae_10": error, "test_rounds_10": error,
+    }  # fmt: skip
     return pd.DataFrame({"seed": range(SEEDS)}).assign(
         cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
         log_every=10, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
-        validation_mae=error, extrapolation_mae=error, test_mse_1=error, test_mse_10=error, solved_test_mse_1=True,
-        solved_at_test_mse_1=10.0, solved_test_mse_10=False, solved_at_test_mse_10=np.nan, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
+        validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
+        **lengths,
     )  # fmt: skip
 
 
@@ -55,8 +63,8 @@ def kind_of(name: str, folder: Path) -> Kind:
 def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tmp_path: Path) -> None:
     probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
-    beside = {"scores": ["baseline"], "series_success": ["reference"]}.get(name, [])
-    roles = [runs(role, "mystery") for role in ("cell", *beside)]
+    beside = {"scores": ["baseline"], "series_success": ["reference"], "series_errors": ["reference"]}.get(name, [])
+    roles = [runs("cell", "mystery"), *(runs(role, "oracle" if "series" in name else "mystery") for role in beside)]
     measured = Measured(pd.concat(roles, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
     kind = kind_of(name, tmp_path)
     table = compared(kind.rows(measured), kind.published)

@@ -1,0 +1,125 @@
+"""Networks over series of digits in one figure: their errors, their encoders, their recurrent weights."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.render import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SATURATED = 1e-7
+"""Distances of a weight from 1 below this are drawn here: float32 knows no smaller ones."""
+
+
+def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    """A row of three panels for every operation.
+
+    * The median error by length, with its interval (a line a cell).
+    * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
+      fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the means of one network.
+    * The distance of the recurrent weight from 1 by step, for every seed of the cells that have one.
+
+    Args:
+        measured: runs, curves, and the arrays `encoder_mean`.
+        table: the rows of a report with the metric `mae`.
+
+    Returns: the figure, and the numbers drawn in it.
+    """
+    errors = table[table["metric"] == "mae"]
+    operations = list(dict.fromkeys(errors["operation"]))
+    figure, axes = style.new_figure(9.6, 2.9 * len(operations), rows=len(operations), columns=3)
+    drawn: list[pd.DataFrame] = []
+    for line, operation in zip(axes, operations, strict=True):
+        runs = measured.runs[measured.runs["operation"] == operation]
+        mine = errors[errors["operation"] == operation]
+        name = style.operation_label(mine["task"].iloc[0], str(operation))
+        parts = [_errors(line[0], mine), _encoders(line[1], measured, runs), _weights(line[2], measured, runs)]
+        drawn += [part.assign(operation=operation) for part in parts]
+        line[0].set_title(name)
+    entries: dict[str, Any] = {}
+    for axis in axes.flat:
+        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+    return figure, pd.concat(drawn, ignore_index=True)[["panel", "operation", "model", "seed", "x", "y", "low", "high"]]
+
+
+def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
+    frames = []
+    for model, rows in table.groupby("model", sort=False):
+        lengths = rows["setting"].str.removeprefix("length=").astype(int).to_numpy()
+        look = style.drawing(str(model))
+        axis.plot(lengths, rows["ours"], markersize=4, label=style.label(str(model)), **look)
+        axis.fill_between(lengths, rows["ours_low"], rows["ours_high"], color=look["color"], alpha=0.15, linewidth=0)
+        ours = {"x": lengths, "y": rows["ours"], "low": rows["ours_low"], "high": rows["ours_high"]}
+        frames.append(pd.DataFrame(ours).assign(panel="error", model=model, seed=None))
+    axis.set(xscale="log", yscale="log", xlabel="Length of the series", ylabel="Mean absolute error")
+    return pd.concat(frames, ignore_index=True)
+
+
+def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+    """The encoder's means of the cells with a recurrent weight, and of the reference."""
+    if not _has(runs):
+        return _panel([], "encoder")
+    accumulating = runs[runs["recurrent_weight"].notna() | (runs["role"] != "cell")]
+    means = measured.weights[measured.weights["name"] == "encoder_mean"].merge(
+        accumulating[["cell", "seed", "model"]], on=["cell", "seed"]
+    )
+    frames = []
+    for row in records(means):
+        mean, model, seed = np.reshape(row["values"], row["shape"]), str(row["model"]), int(row["seed"])
+        if mean.shape[1] > 1:
+            return _matrix(axis, model, seed, mean)
+        digits = np.arange(len(mean))
+        slope, offset = np.polyfit(digits, mean[:, 0], 1)
+        fitted = (mean[:, 0] - offset) / slope
+        look = style.drawing(model) | {"linewidth": 0.8, "markersize": 3, "alpha": 0.7}
+        axis.plot(digits, fitted, **look)
+        frames.append(pd.DataFrame({"x": digits, "y": fitted, "model": model, "seed": seed}))
+    axis.plot([0, 9], [0, 9], color="black", linewidth=0.6, zorder=0)
+    axis.set(xlabel="Digit", ylabel="Encoder's mean, fitted", xticks=range(10))
+    return _panel(frames, "encoder")
+
+
+def _matrix(axis: "Axes", model: str, seed: int, mean: Any) -> pd.DataFrame:
+    """The ten outputs of one network for each digit."""
+    axis.grid(False)
+    image = axis.imshow(mean, cmap="viridis", aspect="auto")
+    axis.figure.colorbar(image, ax=axis)
+    axis.set(
+        xlabel="Output of the encoder", ylabel="Digit", xticks=range(mean.shape[1]), yticks=range(len(mean)),
+        title=f"{style.label(model)}, seed {seed}",
+    )  # fmt: skip
+    digits, outputs = np.indices(mean.shape).reshape(2, -1)
+    names = [f"{model} output {output}" for output in outputs]
+    return _panel([pd.DataFrame({"x": digits, "y": mean.reshape(-1), "model": names, "seed": seed})], "encoder")
+
+
+def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+    frames = []
+    if _has(runs):
+        words = runs[["cell", "seed", "model"]]
+        found = measured.curves[["cell", "seed", "step", "recurrent_weight"]].dropna()
+        curves = found.merge(words, on=["cell", "seed"])
+        for (model, seed), curve in curves.groupby(["model", "seed"], sort=False):
+            look = style.drawing(str(model))
+            away = np.maximum((1 - curve["recurrent_weight"]).abs(), SATURATED)
+            axis.plot(curve["step"], away, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, alpha=0.8)
+            frames.append(pd.DataFrame({"x": curve["step"], "y": away, "model": model, "seed": seed}))
+    axis.set(yscale="log", xlabel="Training step", ylabel="|1 − recurrent weight|")
+    return _panel(frames, "recurrent weight")
+
+
+def _has(runs: pd.DataFrame) -> bool:
+    return "recurrent_weight" in runs and bool(runs["recurrent_weight"].notna().any())
+
+
+def _panel(frames: list[pd.DataFrame], name: str) -> pd.DataFrame:
+    """The numbers of one panel; none if nothing is drawn."""
+    columns = ["x", "y", "model", "seed"]
+    joined = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    return joined.assign(panel=name, low=np.nan, high=np.nan)

@@ -1,0 +1,192 @@
+"""Errors by the length of a series beside a reference network, as in Table 2 of Trask et al. 2018."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.lengths import lengths
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.printed.published import Span
+from nalu_bench.analysis.render import series_panels, style
+from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.verdicts import Comparison
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.criteria import REFERENCE
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HOLDS, FAILS = TESTS = ("holds", "fails")
+SPLIT = "test"
+
+
+@dataclass
+class Claim:
+    """A claim in words: these models all hold, or all fail, at these lengths."""
+
+    models: list[str]
+    lengths: list[int]
+    verdict: str
+
+
+@dataclass
+class SeriesErrorsSettings(Settings):
+    """See `SeriesErrors`."""
+
+    holds: float
+    fails: float
+    claims: dict[str, Claim]
+
+
+@register("series_errors", version=1)
+class SeriesErrors(Kind):
+    """Rows are models, columns lengths of the series; one set of tables for every operation.
+
+        error      = median over seeds of the mean absolute error at the selected step, with its bootstrap interval
+        ratio      = error / error of the reference, with a bootstrap interval over the seeds of both
+        rounding   = median over seeds of the share of series whose every output rounds to its target
+        digits     = median over seeds of the share of single images whose digit is read off
+
+    A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`. A claim in words
+    is tested on the model and length where it is furthest from true. A run without a finite error counts as infinitely
+    bad.
+
+    Source: Trask et al. 2018, section 4.4 and Table 2. Deviations: the printed numbers could not be read; the
+    reference, the same network with a solved accumulator, and both limits are ours.
+
+    Settings: `holds`, `fails`; `claims`, {name: {models, lengths, verdict: holds or fails}}.
+    """
+
+    apart = ("operation", "model")
+    settings = SeriesErrorsSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"claim_*": None}
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for name, claim in self.report["claims"].items():
+            if claim["verdict"] not in TESTS:
+                raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim['verdict']}.")
+
+    def require(self, measured: Measured) -> None:
+        runs = measured.runs
+        missing = set(runs["operation"]) - set(runs["operation"][runs["role"] == REFERENCE])
+        if missing:
+            raise UsageError(
+                f"{self.experiment.name} compares with reference networks, and there are none for "
+                f"{' and '.join(sorted(missing))}; train the cells of the role {REFERENCE} first."
+            )
+
+    def rows(self, measured: Measured) -> list[Row]:
+        rows: list[Row] = []
+        for _, runs in measured.runs.groupby("operation", sort=False):
+            cells = list(by_cell(runs))
+            (reference,) = [part for _, part in cells if part["role"].iloc[0] == REFERENCE]
+            rows += [row for words, part in cells for row in self._rows(words, part, reference)]
+            rows += self._claims({words["model"]: part for words, part in cells}, reference, cells[0][0])
+        return rows
+
+    def _rows(self, words: dict[str, str], runs: pd.DataFrame, reference: pd.DataFrame) -> Iterator[Row]:
+        count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
+        for length, column in lengths(runs, "mae").items():
+            where = {**words, "setting": f"length={length}", "split": SPLIT}
+            errors = medians.finite_or_worst(runs[column])
+            ratio = _ratio(runs, reference, length)
+            shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
+            yield Row({**where, "metric": "mae"}, *medians.median_of(errors), count, steps, None, note)
+            yield Row({**where, "metric": "ratio"}, *ratio, count, steps, None, note)
+            yield Row({**where, "metric": "rounding"}, *medians.median_of(shares), count, steps, None, note)
+        if "test_digits_1" in runs:
+            digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
+            where = {**words, "setting": "length=1", "split": SPLIT, "metric": "digits"}
+            yield Row(where, *digits, count, steps, None, note)
+
+    def _claims(
+        self, cells: Mapping[str, pd.DataFrame], reference: pd.DataFrame, words: dict[str, str]
+    ) -> Iterator[Row]:
+        for name, claim in self.report["claims"].items():
+            above = claim["verdict"] == FAILS
+            limit = self.report[claim["verdict"]]
+            tested = {
+                (model, length): _ratio(cells[model], reference, length)
+                for model in claim["models"]
+                for length in claim["lengths"]
+                if model in cells and f"test_mae_{length}" in reference
+            }
+            if not tested:
+                continue
+            worst = (min if above else max)(tested, key=lambda place: tested[place][0])
+            value, low, high = tested[worst]
+            what = f"at least {limit:g}" if above else f"at most {limit:g}"
+            note = f"{'smallest' if above else 'largest'} ratio: {style.label(worst[0])} at length {worst[1]:,}"
+            runs = cells[worst[0]]
+            yield Row(
+                {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}, value, low, high,
+                len(runs), int(runs["steps"].iloc[0]), partial(_compare, low, high, limit, what, above), note,
+            )  # fmt: skip
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        claims = table[table["metric"].str.startswith("claim_")]
+        found = []
+        for operation, part in table.drop(claims.index).groupby("operation", sort=False):
+            name = f"{style.operation_label(part['task'].iloc[0], str(operation))}. {self.experiment.title}"
+            found += [self._table(part, metric, f"{heading}, {name}") for metric, heading in HEADINGS.items()]
+        return [*found, self._claims_table(claims)]
+
+    def _table(self, table: pd.DataFrame, metric: str, title: str) -> Table:
+        lines = {(line["model"], line["setting"]): line for line in records(table) if line["metric"] == metric}
+        digits = {line["model"]: line for line in records(table) if line["metric"] == "digits"}
+        settings = list(dict.fromkeys(setting for _, setting in lines))
+        rows = []
+        for model in dict.fromkeys(model for model, _ in lines):
+            texts = [self._text(lines[model, setting], metric) for setting in settings]
+            extra = [ours(digits[model], percent) if model in digits else "–"] if metric == "rounding" else []
+            rows.append([style.label(str(model)), *texts, *extra])
+        header = ["Length", *(f"{int(setting.partition('=')[2]):,}" for setting in settings)]
+        return Table(title, [*header, *(["digit read off one image"] if metric == "rounding" else [])], rows)
+
+    def _text(self, line: dict[str, Any], metric: str) -> str:
+        if metric != "ratio":
+            return ours(line, percent if metric == "rounding" else three_digits)
+        ratio = line["ours"]
+        verdict = HOLDS if ratio <= self.report[HOLDS] else FAILS if ratio >= self.report[FAILS] else "between"
+        return f"{three_digits(ratio)} {verdict}"
+
+    def _claims_table(self, claims: pd.DataFrame) -> Table:
+        rows = [
+            [
+                style.operation_label(line["task"], line["operation"]), line["printed"],
+                line["note"].replace("; a claim in words", ""), ours(line, three_digits), line["verdict"] or "–",
+            ]
+            for line in records(claims)
+        ]  # fmt: skip
+        title = f"Claims. {self.experiment.title} ({self.experiment.source})"
+        return Table(title, ["", "The source says", "Tested by the ratio to the reference", "ours", "verdict"], rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """For each operation: error by length, the encoder's output for each digit, the recurrent weight by step."""
+        return series_panels.draw(measured, table)
+
+
+HEADINGS = {
+    "mae": "Mean absolute error",
+    "ratio": "Mean absolute error as a multiple of the reference's",
+    "rounding": "Share of series that round to their targets",
+}
+"""Metric -> the heading of its table."""
+
+
+def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, length: int) -> tuple[float, float, float]:
+    errors, errors0 = (medians.finite_or_worst(each[f"test_mae_{length}"]) for each in (runs, reference))
+    return medians.ratio_of(errors, errors0)
+
+
+def _compare(low: float, high: float, limit: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
+    return compare_claim(low, high, limit, words, above)
