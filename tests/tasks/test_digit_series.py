@@ -139,3 +139,41 @@ def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(
         assert column.tobytes() == resumed.columns[name].tobytes()
     for name, value in expected.parameters.items():
         assert value.tobytes() == resumed.parameters[name].tobytes()
+
+
+def test_the_test_is_followed_and_the_encoder_recorded(tmp_path: Path) -> None:
+    chosen, block = cell("budget.steps=4", "budget.log_every=2"), Block(0, (0,), 1)
+    result = train_block(chosen, block, Mode("cpu", compiled=False), tmp_path / "block.pt", lambda *_: None)
+    for name in ("test_mae_30", "test_digits_1", "validation_mse", "recurrent_weight", "input_weight"):
+        assert np.isfinite(result.columns[name]).all(), name
+    assert result.tested == {}
+    assert result.arrays["encoder_mean"].shape == result.arrays["encoder_deviation"].shape == (1, 10, 1)
+
+
+def test_probes_show_every_digit_equally_often() -> None:
+    task = series("task.digits=[2,5]")
+    probes = task.probes()
+    count = len(probes.labels) // 2
+    assert probes.labels == ["2"] * count + ["5"] * count
+    assert probes.inputs.shape == (2 * count, 1, 28, 28)
+
+
+@pytest.mark.parametrize("targets", ["last", "every"])
+@pytest.mark.parametrize("operation", ["sum", "product", "count"])
+def test_a_perfect_network_reads_every_digit_off_single_images(operation: str, targets: str) -> None:
+    task = series(f"task.operation={operation}", f"task.targets={targets}")
+
+    class Perfect:
+        """It knows the labels: an image is its own code, and so is its prediction."""
+
+        def encoded(self, x: torch.Tensor) -> torch.Tensor:
+            return x
+
+        def over(self, z: torch.Tensor) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+            return task.series_targets(z.long()), {}
+
+    labels = torch.arange(400) % 10
+    figures = task.test(Perfect(), labels.unsqueeze(1), task.series_targets(labels.unsqueeze(1)))
+    assert figures["digits_1"].item() == 1
+    assert figures["mae_30"].item() == 0
+    assert figures["rounds_30"].item() == 1

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training.compilation import Mode
+from nalu_bench.training.data import Data, training_numbers
 from nalu_bench.training.loop import Request, train_block, train_together
 from nalu_bench.training.objective import objective
 from nalu_bench.training.program import program_of
@@ -145,3 +147,35 @@ def test_a_task_says_on_which_inputs_gates_are_looked_at(
     assert set(gates) == set(result.gates)
     for name, gate in gates.items():
         np.testing.assert_allclose(result.gates[name][4], gate[0], rtol=1e-5)
+
+
+def test_a_penalty_without_a_ramp_acts_from_its_step_on(make_cell: MakeCell, tmp_path: Path) -> None:
+    def losses(start: int, weight: float) -> np.ndarray:
+        cell = make_cell(penalty=Penalty(weight, start, start), steps=3, log_every=1)
+        return train(cell, tmp_path).columns["train_loss"]
+
+    free, at_once, later = losses(0, 0.0), losses(0, 30.0), losses(1, 30.0)
+    assert (at_once[1] > free[1]).all()
+    np.testing.assert_array_equal(later[1], free[1])
+    assert (later[2] > free[2]).all()
+
+
+def test_a_part_of_a_network_may_have_its_own_learning_rate(make_cell: MakeCell) -> None:
+    cell = make_cell()
+    cell = replace(cell, recipe=replace(cell.recipe, optimizer="sgd"))
+    program = program_of(cell, EAGER)
+    name = program.names[0]
+    moved = []
+    for rates in ({}, {name: 3.0}):
+        program.rates = rates
+        before = program.initial_state(list(range(WIDTH)), torch.device("cpu"))
+        numbers = training_numbers(cell, list(range(WIDTH)), EAGER)(1)
+        factors = [torch.tensor(0.0) for _ in program.penalties]
+        schedule = (torch.tensor(1), torch.tensor(1e-5), torch.tensor(1.0), *factors)
+        constants = Data(cell, list(range(WIDTH)), torch.device("cpu")).constants
+        after = program.step(before, numbers, None, constants, schedule)
+        moved.append({key: after.parameters[key] - before.parameters[key] for key in program.names})
+    program.rates = {}
+    torch.testing.assert_close(moved[1][name], 3 * moved[0][name], rtol=1e-3, atol=1e-6)
+    for other in program.names[1:]:
+        torch.testing.assert_close(moved[1][other], moved[0][other])

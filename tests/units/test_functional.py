@@ -76,3 +76,11 @@ def test_the_sparsity_error_is_the_distance_of_the_worst_weight_from_minus_one_z
     for weights, error in cases:
         W = torch.tensor([weights], dtype=torch.float64)
         assert functional.sparsity_error(W).item() == pytest.approx(error, abs=1e-15)
+
+
+def test_the_input_penalty_pulls_the_mean_of_what_is_shut_out_to_the_neutral_element() -> None:
+    W = torch.tensor([[1.0, 0.25]], dtype=torch.float64)
+    inputs = torch.tensor([[[3.0, 2.0]], [[5.0, 4.0]]], dtype=torch.float64)  # two steps of one example
+    product = functional.input_penalty(W, inputs, 1.0)
+    assert product.item() == pytest.approx((0 * (1 - 4) ** 2 + 0.75 * (1 - 3) ** 2) / 2)
+    assert functional.input_penalty(-W, inputs, 0.0).item() == pytest.approx(0.75 * 3**2 / 2)

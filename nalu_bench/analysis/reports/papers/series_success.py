@@ -92,7 +92,7 @@ class SeriesSuccess(Sweep):
     def _learned(self, references: pd.DataFrame) -> pd.DataFrame:
         """The references that have learned the digits."""
         columns = list(lengths(references, MEASURE).values())
-        if not columns:
+        if not columns or references.empty:
             return references.iloc[:0]
         errors = references[columns[0]].to_numpy(float)
         errors = np.where(np.isfinite(errors), errors, np.inf)

@@ -1,0 +1,155 @@
+"""Series of several lengths: thresholds from reference networks, facts for every length, claims by ratios."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench.analysis.measure.lengths import by_length, lengths
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.recheck import Check, findings
+from nalu_bench.analysis.measure.record import kept_points
+from nalu_bench.analysis.measure.solved import solved_facts_of
+from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.reports.papers.series_errors import SeriesErrors
+from nalu_bench.analysis.reports.papers.series_success import SeriesSuccess
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.cell import Cell
+
+PRODUCT = experiment.load("madsen2020/mnist_product")
+TABLE2 = experiment.load("trask2018/table2")
+
+
+@pytest.fixture(scope="module")
+def cell() -> Cell:
+    return compose.plan_experiment(PRODUCT, ["budget=smoke"]).cells[0].cell
+
+
+def references(errors: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"seed": range(len(errors)), "role": "reference", "test_mse_1": errors, "test_mse_10": errors})
+
+
+def test_a_threshold_is_students_upper_limit_over_the_references(cell: Cell) -> None:
+    found = SeriesSuccess(PRODUCT).criteria(cell, references([1.0, 2.0, 3.0]))
+    limit = 2 + 6.9645567 * 1 / 3**0.5  # Student's 99 % quantile of 2 degrees of freedom
+    assert found["thresholds"] == {"test_mse_1": pytest.approx(limit), "test_mse_10": pytest.approx(limit)}
+
+
+def test_a_reference_that_has_not_learned_the_digits_does_not_count(cell: Cell) -> None:
+    kind = SeriesSuccess(PRODUCT)
+    clean = kind.criteria(cell, references([1.0, 2.0, 3.0]))
+    assert kind.criteria(cell, references([1.0, 2.0, 3.0, 30.0])) == clean
+    assert kind.criteria(cell, references([1.0, 2.0, 3.0, float("nan")])) == clean
+
+
+def test_without_two_references_nothing_is_judged(cell: Cell) -> None:
+    kind = SeriesSuccess(PRODUCT)
+    assert kind.criteria(cell, references([1.0])) == {}
+    with pytest.raises(UsageError, match="at least 2 references that have learned the digits, and there are 1"):
+        kind.require(Measured(references([1.0])))
+
+
+def curves() -> pd.DataFrame:
+    """Two seeds at steps 0 to 4: the first meets 1.0 at length 1 from step 2 on, and never at length 10."""
+    steps = np.tile(np.arange(5), 2)
+    short = [9, 5, 0.9, 0.8, 0.7, 9, 8, 7, 6, 5]
+    return pd.DataFrame(
+        {"seed": np.repeat([0, 1], 5), "step": steps, "validation_mse": short, "test_mse_1": short, "test_mse_10": 5.0}
+    )
+
+
+def run_rows(cell: Cell) -> pd.DataFrame:
+    last = curves()[curves()["step"] == 4].drop(columns="step")
+    rows = last.assign(selected_step=4, steps=4, log_every=1, status="finished", cell=cell.digest)
+    return solved_facts_of(rows, curves(), {"test_mse_1": 1.0, "test_mse_10": 1.0}, cell.task)
+
+
+def test_a_run_is_judged_at_every_length(cell: Cell) -> None:
+    runs = run_rows(cell)
+    assert runs["solved_test_mse_1"].tolist() == [True, False]
+    assert runs["solved_at_test_mse_1"].tolist() == [2, pd.NA]
+    assert not runs["solved_test_mse_10"].any()
+    longer = dict(by_length(runs.assign(setting=""), "mse"))
+    assert lengths(runs, "mse") == {1: "test_mse_1", 10: "test_mse_10"}
+    assert longer[1]["setting"].tolist() == ["length=1"] * 2
+    assert longer[1]["solved_at"].tolist() == [2, pd.NA]
+
+
+def test_the_facts_of_every_length_are_recomputed_from_the_kept_curve(cell: Cell) -> None:
+    runs = run_rows(cell)
+    kept = kept_points(curves(), runs).assign(cell=cell.digest)
+    entry = {
+        "identity": cell.identity(), "criteria": {"thresholds": {"test_mse_1": 1.0, "test_mse_10": 1.0}},
+    }  # fmt: skip
+
+    def checks(runs: pd.DataFrame) -> dict[str, Check]:
+        found = findings(Measured(runs, kept), {"cells": {cell.digest: entry}})
+        return {finding.fact: finding.check for finding in found if finding.seed == 0}
+
+    assert checks(runs)["solved_at_test_mse_1"] == Check.RECOMPUTED
+    forged = runs.assign(solved_at_test_mse_1=pd.array([1, None], dtype="Int64"))
+    assert checks(forged)["solved_at_test_mse_1"] == Check.CONTRADICTED
+    assert checks(runs.assign(solved_test_mse_10=True))["solved_test_mse_10"] == Check.CONTRADICTED
+
+
+def errors_of(role: str, model: str, at: dict[int, list[float]]) -> pd.DataFrame:
+    columns: dict[str, Any] = {f"test_mae_{length}": errors for length, errors in at.items()}
+    columns |= {f"test_rounds_{length}": 0.5 for length in at}
+    words = {"task": "digit_series", "setting": "", "operation": "sum", "model": model, "role": role}
+    frame = pd.DataFrame(columns).assign(**words, cell=model, steps=17_200, test_digits_1=0.9)
+    return frame.assign(seed=range(len(frame)), asked=len(frame))
+
+
+def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
+    good, bad = [1.0, 1.1, 1.2, 1.3, 1.4], [50.0, 60.0, 70.0, 80.0, 90.0]
+    standard = [
+        errors_of("cell", f"image_{name}", {1: good, 10: good, 100: bad, 1000: bad})
+        for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")
+    ]
+    arithmetic = [
+        errors_of("cell", "image_nac", {1: good, 10: good, 100: good, 1000: good}),
+        errors_of("cell", "image_nalu", {1: good, 10: good, 100: good, 1000: [float("nan")] * 5}),
+    ]
+    reference = errors_of("reference", "image_solved_sum", {1: good, 10: good, 100: good, 1000: good})
+    kind = SeriesErrors(TABLE2)
+    measured = Measured(pd.concat([*standard, *arithmetic, reference], ignore_index=True))
+    kind.require(measured)
+    table = compared(kind.rows(measured), kind.published)
+    claims = table[(table["operation"] == "sum") & table["metric"].str.startswith("claim_")].set_index("metric")
+    assert claims["verdict"].to_dict() == {
+        "claim_interpolate": "agrees", "claim_extrapolate": "agrees", "claim_shorter": "differs",
+        "claim_arithmetic": "differs",
+    }  # fmt: skip
+    assert "NALU at length 1,000" in claims.loc["claim_arithmetic", "note"]
+    text = kind.tables(table)[1].markdown()
+    assert "1.00 holds" in text
+    assert "inf fails" in text
+
+
+def test_errors_without_a_reference_are_not_reported() -> None:
+    alone = Measured(errors_of("cell", "image_nac", {1: [1.0], 10: [1.0]}))
+    with pytest.raises(UsageError, match="there are none for sum; train the cells of the role reference first"):
+        SeriesErrors(TABLE2).require(alone)
+
+
+@pytest.mark.parametrize("name", ["madsen2020/mnist_product", "madsen2020/mnist_sum", "trask2018/table2"])
+def test_only_the_smoke_budget_replaces_mnist(name: str) -> None:
+    chosen = experiment.load(name)
+    for budget in chosen.budgets:
+        cells = compose.plan_experiment(chosen, [f"budget={budget}"]).cells
+        assert {want.cell.value("task.dataset") for want in cells} == {"digits" if budget == "smoke" else "mnist"}
+
+
+def test_small_recorded_arrays_are_among_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nalu_bench.cli import main
+
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", "experiment=madsen2020/mnist_sum", "budget=smoke", "seeds=2", "device.workers=1"]) == 0
+    assert main(["report", "madsen2020/mnist_sum", "budget=smoke", "seeds=2"]) == 0
+    (path,) = tmp_path.glob("results/local/madsen2020/mnist_sum/weights.parquet")
+    arrays = pd.read_parquet(path).query("kind == 'array'")
+    assert set(arrays["name"]) == {"encoder_mean", "encoder_deviation"}
+    assert [list(shape) for shape in arrays["shape"].iloc[:1]] == [[10, 1]]
