@@ -8,7 +8,7 @@ from platform import python_version
 from typing import Any
 
 import torch
-from measure import COMPILED, CORES, EAGER, PLAIN, WORKLOADS, measure
+from measure import COMPILED, CORES, EAGER, IMAGES, PLAIN, WORKLOADS, measure
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -29,19 +29,20 @@ TIMES = 2
 
 
 def main() -> None:
-    wanted = [(PLAIN, SEEDS[PLAIN]), (EAGER, SEEDS[EAGER]), *((COMPILED, seeds) for seeds in GROWTH)]
+    ways = [(PLAIN, SEEDS[PLAIN]), (EAGER, SEEDS[EAGER]), *((COMPILED, seeds) for seeds in GROWTH)]
+    wanted = [(workload, *way) for workload in WORKLOADS for way in ways]
+    wanted += [(IMAGES, program, CORES) for program in (PLAIN, EAGER)]  # a seed a core; never compiled
     rows = []
-    with tqdm(total=len(WORKLOADS) * len(wanted), unit="measurement") as bar:
-        for workload in WORKLOADS:
-            for program, seeds in wanted:
-                bar.set_description(f"{workload.title}, {program.title}, {seeds} seeds")
-                found = measure(workload, program, seeds, TIMES)
-                rows.append({"workload": workload.name, "program": program.title, "seeds": seeds, **asdict(found)})
-                bar.update()
+    with tqdm(total=len(wanted), unit="measurement") as bar:
+        for workload, program, seeds in wanted:
+            bar.set_description(f"{workload.title}, {program.title}, {seeds} seeds")
+            found = measure(workload, program, seeds, TIMES)
+            rows.append({"workload": workload.name, "program": program.title, "seeds": seeds, **asdict(found)})
+            bar.update()
     machine = {"processor": _processor(), "cores": CORES, "torch": torch.__version__, "python": python_version()}
     content = {"machine": machine, "rows": rows}
     (FOLDER / "bench.json").write_text(json.dumps(content, indent=1) + "\n")
-    text = table(rows, machine)
+    text = f"{table(rows, machine)}\n\n{image_table(rows)}"
     (FOLDER / "bench.md").write_text(f"<!-- made by: make bench -->\n\n{text}\n")
     figure(rows)
     print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
@@ -73,6 +74,25 @@ def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
     ]  # fmt: skip
     text = tabulate(lines, headers, tablefmt="github", disable_numparse=True)
     return f"{text}\n\n{machine['cores']} cores busy: {machine['processor']}; torch {machine['torch']}."
+
+
+def image_table(rows: list[dict[str, Any]]) -> str:
+    """Images a second in training, with all cores busy."""
+    found = [row for row in rows if row["workload"] == IMAGES.name]
+    rates = [IMAGES.images / row["microseconds"] * 1e6 for row in found]
+    lines = [
+        [
+            "" if number else IMAGES.title,
+            row["program"],
+            f"{rate:,.0f}",
+            f"{IMAGES.images / IMAGES.target * 1e6:,.0f}" if number else "",
+            f"{rate / rates[0]:.1f}",
+            f"{row['peak']:,.0f}",
+        ]
+        for number, (row, rate) in enumerate(zip(found, rates, strict=True))
+    ]
+    headers = ["workload", "program", "images a second", "target", "times the plain loop", "peak MB"]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
 
 
 def figure(rows: list[dict[str, Any]]) -> None:
