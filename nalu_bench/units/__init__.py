@@ -10,6 +10,7 @@ torch.Size([128, 1])
 from nalu_bench.units.affine import Linear, ReLU, ReLU6
 from nalu_bench.units.dense import Dense
 from nalu_bench.units.embedding import Embedding
+from nalu_bench.units.gru import GRU
 from nalu_bench.units.lstm import LSTM
 from nalu_bench.units.nac import NAC, NACMul, NACMulNMU, NACMulSigma
 from nalu_bench.units.nalu import NALU, GatedNAUNMU
@@ -18,6 +19,20 @@ from nalu_bench.units.nmu import NMU
 from nalu_bench.units.unit import Unit
 
 __all__ = [
-    "LSTM", "NAC", "NALU", "NAU", "NMU", "Dense", "Embedding", "GatedNAUNMU", "Linear", "NACMul", "NACMulNMU",
-    "NACMulSigma", "ReLU", "ReLU6", "Unit",
+    "GRU",
+    "LSTM",
+    "NAC",
+    "NALU",
+    "NAU",
+    "NMU",
+    "Dense",
+    "Embedding",
+    "GatedNAUNMU",
+    "Linear",
+    "NACMul",
+    "NACMulNMU",
+    "NACMulSigma",
+    "ReLU",
+    "ReLU6",
+    "Unit",
 ]  # fmt: skip
