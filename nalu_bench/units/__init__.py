@@ -19,20 +19,6 @@ from nalu_bench.units.nmu import NMU
 from nalu_bench.units.unit import Unit
 
 __all__ = [
-    "GRU",
-    "LSTM",
-    "NAC",
-    "NALU",
-    "NAU",
-    "NMU",
-    "Dense",
-    "Embedding",
-    "GatedNAUNMU",
-    "Linear",
-    "NACMul",
-    "NACMulNMU",
-    "NACMulSigma",
-    "ReLU",
-    "ReLU6",
-    "Unit",
+    "GRU", "LSTM", "NAC", "NALU", "NAU", "NMU", "Dense", "Embedding", "GatedNAUNMU", "Linear", "NACMul", "NACMulNMU",
+    "NACMulSigma", "ReLU", "ReLU6", "Unit",
 ]  # fmt: skip
