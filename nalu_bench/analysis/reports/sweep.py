@@ -51,7 +51,7 @@ class Sweep(Success):
     """Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
-        table = self._placed(table)
+        table = self.placed(table)
         return [
             self._table(group, *METRICS[str(metric)])
             for metric, group in table[table["metric"].isin(METRICS)].groupby("metric", sort=False)
@@ -72,13 +72,13 @@ class Sweep(Success):
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
-        table = self._placed(table)
+        table = self.placed(table)
         figure, axes = style.new_figure(7.4, 2.9, columns=len(self.panels))
         drawn = []
         for axis, (metric, (name, printed, factor)) in zip(axes[0], self.panels.items(), strict=True):
             for number, model in enumerate(table["model"].unique()):
                 rows = table[table["model"] == model]
-                for side, points in enumerate((_points(rows, metric, "ours"), _points(rows, printed, "printed"))):
+                for side, points in enumerate((points_of(rows, metric, "ours"), points_of(rows, printed, "printed"))):
                     _draw(axis, points, model, (2 * number + side - 1.5) * DODGE, factor)
                     drawn.append(points)
             axis.set(xlabel=self.report["axis"], ylabel=name, xticks=sorted(table["place"].unique()))
@@ -93,7 +93,7 @@ class Sweep(Success):
         )
         return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report["against"]})
 
-    def _placed(self, table: pd.DataFrame) -> pd.DataFrame:
+    def placed(self, table: pd.DataFrame) -> pd.DataFrame:
         """The rows sorted by a new column `place`: the number that the setting gives for the word `against`.
 
         Raises:
@@ -118,7 +118,7 @@ def _pairs(setting: str) -> Iterator[tuple[str, str]]:
         yield word, value
 
 
-def _points(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:
+def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:
     """One statistic of one model as numbers: place, value, low, high."""
     rows = rows[rows["metric"] == metric]
     columns = {bound: series if bound == "value" else f"{series}_{bound}" for bound in BOUNDS}

@@ -12,9 +12,10 @@ from scipy.special import stdtrit
 from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, records
 from nalu_bench.analysis.measure.solved import solved_facts_of
+from nalu_bench.analysis.render import small_multiples
 from nalu_bench.analysis.render.tables import Table, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row
-from nalu_bench.analysis.reports.sweep import Sweep, SweepSettings
+from nalu_bench.analysis.reports.sweep import Sweep, SweepSettings, points_of
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import REFERENCE
@@ -132,7 +133,27 @@ class SeriesSuccess(Sweep):
         return Table(title, [str(self.report["axis"]), *LIMITS.values()], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        return super().figure(_long(measured), table[~table["metric"].str.startswith("threshold")])
+        """The three statistics of the paper's figure, a column of panels for each model."""
+        table = self.placed(table[~table["metric"].str.startswith("threshold")])
+        models = list(dict.fromkeys(table["model"]))
+        drawn = pd.concat(
+            [
+                points_of(table[table["model"] == model], name, series).assign(panel=metric)
+                for metric, (_, printed, _) in self.panels.items()
+                for model in models
+                for series, name in (("ours", metric), ("printed", printed))
+            ],
+            ignore_index=True,
+        )
+        panels = {metric: (label, factor) for metric, (label, _, factor) in self.panels.items()}
+        figure = small_multiples.draw(drawn, panels, models, self.report["axis"])
+        runs = measured.runs[measured.runs["role"] == "cell"]
+        figure.suptitle(
+            f"Lines: ours ({runs['asked'].max()} seeds, {runs['steps'].max():,} steps), 95 % bands.  "
+            f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
+            fontsize=8,
+        )
+        return figure, drawn.rename(columns={"place": self.report["against"]})
 
 
 def _threshold(errors: "pd.Series[float]", freedom: int) -> float:
