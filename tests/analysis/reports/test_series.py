@@ -110,8 +110,8 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
         for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")
     ]
     arithmetic = [
-        errors_of("cell", "image_nac", {1: good, 10: good, 100: good, 1000: good}),
-        errors_of("cell", "image_nalu", {1: good, 10: good, 100: good, 1000: [float("nan")] * 5}),
+        errors_of("cell", "image_nac_xavier", {1: good, 10: good, 100: good, 1000: good}),
+        errors_of("cell", "image_nalu_xavier", {1: good, 10: good, 100: good, 1000: [float("nan")] * 5}),
     ]
     reference = errors_of("reference", "image_solved_sum", {1: good, 10: good, 100: good, 1000: good})
     kind = SeriesErrors(TABLE2)
