@@ -1,6 +1,7 @@
 """The only module that writes the run store."""
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ PREDICTED = "predictions"
 """Name of the recorded array that is stored as a table, with the probes' labels and targets."""
 
 
-def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
-    """Store the runs of a finished block; does nothing if they are stored already.
+def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> bool:
+    """Store the runs of a finished block; returns False, and changes nothing, if they are stored already.
 
     Args:
         root: the run store.
@@ -49,8 +50,16 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         manifest |= {"width": result.block.width, "files": hashes(part), **({"data": notes} if notes else {})}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
-    write_folder_once(schema.parts_dir(folder) / result.block.span, fill)
+    written = write_folder_once(schema.parts_dir(folder) / result.block.span, fill)
     schema.failure_path(folder, result.block.span).unlink(missing_ok=True)
+    return written
+
+
+def set_aside(root: Path, cell: Cell, part: Path) -> Path:
+    """Move a part that does not count out of the way of the one that will take its name."""
+    aside = schema.damaged_dir(root / cell.folder) / f"{part.name}.{secrets.token_hex(4)}"
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    return part.rename(aside)
 
 
 def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], traceback: str) -> Path:
