@@ -42,8 +42,8 @@ VERSION_BASE = "1.3"
 MOST_SEEDS = 100_000
 """A thousand times what papers train; more can only be a slip."""
 
-END_OF_SEEDS = 2**31
-"""Seeds are stored as signed integers of 32 bits."""
+END_OF_SEEDS = 2_000_000_000
+"""Seeds are stored as signed integers of 32 bits, those of the last block too, which may go on beyond this."""
 
 
 @dataclass
@@ -328,7 +328,7 @@ def _seeds(first: int, count: int) -> tuple[int, ...]:
     if first < 0:
         raise UsageError(f"first_seed must be at least 0, got {first}.")
     if first + count > END_OF_SEEDS:
-        raise UsageError(f"first_seed + seeds must be at most {END_OF_SEEDS:,} (2^31), got {first + count:,}.")
+        raise UsageError(f"first_seed + seeds must be at most {END_OF_SEEDS:,}, got {first + count:,}.")
     return tuple(range(first, first + count))
 
 

@@ -286,7 +286,7 @@ class Watch:
 
     def __init__(self, system: System | None = None) -> None:
         self.system = system or System()
-        self._seen: dict[Path, tuple[str, int, float]] = {}
+        self._seen: dict[Path, tuple[str | None, int, float]] = {}
 
     def free(self, path: Path) -> bool:
         """Look at a claim; whether the block can be claimed. A claim that has been the same for long is removed.
@@ -297,12 +297,13 @@ class Watch:
         text, now = self.system.read(path), self.system.monotonic()
         if text is None or freed_of_dead(self.system, path):
             return True
-        before, looks, last = self._seen.get(path, ("", 0, now))
+        before, looks, last = self._seen.get(path, (None, 0, now))
         if text != before:
-            self._seen[path] = (text, 0, now)
+            looks, last = 0, now
         elif now - last >= BEAT:
-            self._seen[path] = (text, looks + 1, now)
-        return self._seen[path][1] >= PATIENCE and _moved_away(self.system, path, text)
+            looks, last = looks + 1, now
+        self._seen[path] = (text, looks, last)
+        return looks >= PATIENCE and _moved_away(self.system, path, text)
 
 
 def freed_of_dead(system: System, path: Path) -> bool:
