@@ -1,8 +1,8 @@
 """Several processes, one store: what one trains, the others leave to it."""
 
+import contextlib
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pytest
 
 from nalu_bench.plan.blocks import Block
@@ -19,7 +20,7 @@ from nalu_bench.plan.machine import Machine
 from nalu_bench.run import runner
 from nalu_bench.run.runner import Job
 from nalu_bench.store import claims
-from nalu_bench.store.claims import ClaimLostError, Claims, Held
+from nalu_bench.store.claims import Claim, ClaimLostError, Claims, Held, System
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop
 
@@ -164,49 +165,62 @@ def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
 
 
 CAMPAIGN = [
-    "-m", "task=ten_parameter", "model=nau,nmu,nac,linear", "seeds=75", "recipe.steps=1500", "recipe.log_every=100",
-    "budget=smoke", "compile=false",
+    "-m", "task=ten_parameter", "model=nau,nmu,nac,linear", "seeds=75", "recipe.steps=200", "recipe.log_every=20",
+    "recipe.evaluation_size=100", "budget=smoke", "compile=false",
 ]  # fmt: skip
 BLOCKS = 12
-KILLS = 12
+KILLS = 8
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance = random.Random(time.time_ns())
-    log = (tmp_path / "log").open("w+", encoding="utf-8")
+def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_twice(tmp_path: Path) -> None:
+    chance, alone, shared = random.Random(time.time_ns()), tmp_path / "alone", tmp_path / "shared"
+    with contextlib.ExitStack() as stack:
 
-    def start(home: str, workers: int) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "nalu_bench", "run", *CAMPAIGN, f"device.workers={workers}"]
-        environment = os.environ | {"NALU_BENCH_HOME": str(tmp_path / home)}
-        return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        def start(home: Path, workers: int) -> "subprocess.Popen[bytes]":
+            command = [sys.executable, "-m", "nalu_bench", "run", *CAMPAIGN, f"device.workers={workers}"]
+            environment = os.environ | {"NALU_BENCH_HOME": str(home)}
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
 
-    assert start("alone", 1).wait() == 0
-    running = [start("shared", workers) for workers in (1, 1, 1, 2)]
-    for _ in range(KILLS):
-        time.sleep(chance.uniform(0.5, 6))
-        number = chance.randrange(len(running))
-        running[number].send_signal(signal.SIGKILL)
-        running[number].wait()
-        running[number] = start("shared", 1 + number // 3)
-    assert [process.wait() for process in running] == [0] * 4
-
-    log.seek(0)
-    text = log.read()
-    assert "stored by another process already" not in text, "trained twice"
-    assert "is damaged" not in text
-    assert "Traceback" not in text
-    alone, shared = ({path.parent: path for path in parts(tmp_path / home)} for home in ("alone", "shared"))
-    assert len(alone) == len(shared) == BLOCKS
-    for one, other in zip(sorted(alone), sorted(shared), strict=True):
-        assert one.relative_to(tmp_path / "alone") == other.relative_to(tmp_path / "shared")
+        log = stack.enter_context((tmp_path / "log").open("w", encoding="utf-8"))
+        assert start(alone, 1).wait() == 0
+        running = [start(shared, workers) for workers in (1, 1, 1, 2)]
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0, 1))
+            number = training(shared, running, chance)
+            running[number].kill()
+            running[number].wait()
+            running[number] = start(shared, 1 + number // 3)
+        assert [process.wait() for process in running] == [0] * 4
+    text = (tmp_path / "log").read_text(encoding="utf-8")
+    for trouble in ("stored by another process already", "is damaged", "Traceback"):
+        assert trouble not in text
+    expected, found = (sorted(home.glob("runs/*/*/*/parts/[0-9]*")) for home in (alone, shared))
+    assert len(expected) == BLOCKS
+    assert [part.relative_to(shared) for part in found] == [part.relative_to(alone) for part in expected]
+    for one, other in zip(expected, found, strict=True):
         for name in ("curves.parquet", "runs.parquet", "parameters.npz", "weights.parquet"):
             assert (one / name).read_bytes() == (other / name).read_bytes()
-    assert not list((tmp_path / "shared").glob("runs/*/*/*/claims/*"))
-    assert not list((tmp_path / "shared").glob("runs/*/*/*/damaged"))
+    assert not list(shared.glob("runs/*/*/*/claims/*"))
+    assert not list(shared.glob("runs/*/*/*/damaged"))
+
+
+def training(home: Path, running: "list[subprocess.Popen[bytes]]", chance: random.Random) -> int:
+    """The number of a process that trains a block, itself or by a worker; waits for one."""
+    numbers = {process.pid: number for number, process in enumerate(running)}
+    while True:
+        texts = [System().read(path) for path in home.glob("runs/*/*/*/claims/[0-9]*.json")]
+        claims = [claim for text in texts if (claim := Claim.parsed(text or "")) and not System().dead(claim)]
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            owners = {claim.process: psutil.Process(claim.process).ppid() for claim in claims}
+            found = [numbers[process] for pair in owners.items() for process in pair if process in numbers]
+            if found:
+                return chance.choice(found)
+        time.sleep(0.1)
 
 
 def parts(home: Path) -> list[Path]:
