@@ -323,8 +323,10 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
 @functools.lru_cache(maxsize=8)
 def _seeds(first: int, count: int) -> tuple[int, ...]:
     """The seeds asked for; the cells of a plan share one tuple."""
-    if not 1 <= count <= MOST_SEEDS:
-        raise UsageError(f"seeds must be at least 1 and at most {MOST_SEEDS:,}, got {count:,}.")
+    if count < 1:
+        raise UsageError(f"seeds must be at least 1, got {count}.")
+    if count > MOST_SEEDS:
+        raise UsageError(f"seeds must be at most {MOST_SEEDS:,}, got {count:,}.")
     if first < 0:
         raise UsageError(f"first_seed must be at least 0, got {first}.")
     if first + count > END_OF_SEEDS:
