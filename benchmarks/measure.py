@@ -13,7 +13,7 @@ from typing import Any
 import plain
 
 from nalu_bench.plan import compose
-from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell
 
 CORES = os.cpu_count() or 1
@@ -125,21 +125,18 @@ def _measure(workload: Workload, program: Program, seeds: int) -> Measurement:
 
 def _shares(width: int, seeds: int) -> list[list[Block]]:
     """The blocks of every process; the plain loop trains one seed at a time."""
-    blocks = [
-        Block(first // width, tuple(range(first, min(first + width, seeds))), width)
-        for first in range(0, seeds, width)
-    ]
-    return [blocks[start::CORES] for start in range(min(CORES, len(blocks)))]
+    found = blocks(range(seeds), width)
+    return [found[start::CORES] for start in range(min(CORES, len(found)))]
 
 
-def _work(workload: Workload, program: Program, blocks: list[Block], barrier: Any, results: Any) -> None:
+def _work(workload: Workload, program: Program, share: list[Block], barrier: Any, results: Any) -> None:
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # as in `nalu_bench.run.runner`
     import torch
 
     torch.set_num_threads(1)
     clock = _Clock(program, barrier)
     run = _plain if program.compiled is None else _engine
-    for block in blocks:
+    for block in share:
         run(workload, program, block, clock)
     results.put((clock.begin, clock.begin + clock.seconds, _peak(), _peak() - clock.peak))
 

@@ -1,6 +1,7 @@
 """The command line: nalu-bench run | report | status | verify | list."""
 
 import argparse
+import contextlib
 import functools
 import os
 import signal
@@ -23,7 +24,7 @@ EXAMPLES = """examples:
   nalu-bench run -m task=arithmetic task.operation=add,sub model=nac,nau
   nalu-bench run experiment=madsen2020/table1 budget=smoke
   nalu-bench report madsen2020/table1
-  nalu-bench status experiment=madsen2020/table1 budget=paper
+  nalu-bench status madsen2020/table1 budget=paper
   nalu-bench list
 
 Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with the extra [slurm], submitit_slurm.
@@ -73,7 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_overrides(report)
     report.set_defaults(command=_report)
 
-    status = verbs.add_parser("status", help="show how many runs of a cell, a sweep or an experiment are finished")
+    status = verbs.add_parser("status", help="show which runs are done, running, failed and missing")
+    status.add_argument("--watch", action="store_true", help="draw it again every few seconds until all is done")
     status.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
     _add_overrides(status)
     status.set_defaults(command=_status)
@@ -95,8 +97,11 @@ def _add_overrides(parser: argparse.ArgumentParser) -> None:
 def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
     from nalu_bench.plan import compose, experiment
 
-    named = [text.partition("=")[2] for text in options.overrides if text.startswith("experiment=")]
-    others = [text for text in options.overrides if not text.startswith("experiment=")]
+    """The cells that the overrides ask for; a word such as madsen2020/table1 is short for experiment=."""
+    words = [text for text in options.overrides if "/" in text and "=" not in text]
+    names = [text for text in options.overrides if text.startswith("experiment=") or text in words]
+    named = [text.removeprefix("experiment=") for text in names]
+    others = [text for text in options.overrides if text not in names]
     if not named:
         return compose.plan_cells(others, options.multirun), None
     if len(named) > 1 or "," in named[0]:
@@ -139,7 +144,9 @@ def _run(options: argparse.Namespace) -> int:
     failures = []
     if todo:
         runner.check(plan.machine, todo)
-        missing = sum(len(job.block.wanted) for job in todo)
+        missing = sum(
+            len(set(want.seeds) - store.finished_seeds(want.cell)) for want in plan.cells if not want.cell.skip()
+        )
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
         failures = _launch(todo, plan, store)
     elif plan.cells:
@@ -190,15 +197,15 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
+    from nalu_bench.store import status
+
     plan, _ = _plan(options)
-    store = _store(plan.committed)
-    for want in plan.cells:
-        done = len(set(want.seeds) & store.finished_seeds(want.cell))
-        failed = len(set(want.seeds) & set(store.failures(want.cell)))
-        state = want.cell.skip() or f"{done}/{len(want.seeds)} runs" + (f", {failed} failed" if failed else "")
-        for block, step in store.in_progress(want.cell).items():
-            state += f", block {block} at step {step:,} of {want.cell.recipe.steps:,}"
-        print(f"{want.cell.digest}  {want.label():60} {state}")
+    store, width = _store(plan.committed), plan.machine.width
+    if options.watch:
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+            status.watch(store, plan.cells, width)
+    else:
+        print("\n".join(status.read(store, plan.cells, width).lines()))
     return 0
 
 

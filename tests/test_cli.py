@@ -49,7 +49,9 @@ def test_a_users_mistake_exits_with_2_and_says_why(arguments: list[str], capsys:
 
 def test_flags_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "model=nac", "-m", "task.operation=add,sub"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    *cells, total = capsys.readouterr().out.splitlines()
+    assert len(cells) == 2
+    assert total.startswith("total: 0/2 cells")
 
 
 def test_an_unknown_verb_exits_with_2() -> None:
@@ -79,13 +81,15 @@ def test_running_twice_trains_nothing_the_second_time(capsys: pytest.CaptureFixt
     assert "nothing to train: all 2 runs of 1 cells are there" in capsys.readouterr().out
 
 
-def test_more_seeds_train_only_those_that_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_seeds_train_only_the_blocks_that_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", *SMOKE, "model=nau"])
     capsys.readouterr()
-    assert main(["run", *SMOKE, "model=nau", "seeds=5"]) == 0
-    assert "3 of 5 runs of 1 cells to train" in capsys.readouterr().out
-    assert main(["status", *SMOKE, "model=nau", "seeds=6"]) == 0
-    assert "5/6 runs" in capsys.readouterr().out
+    assert main(["run", *SMOKE, "model=nau", "seeds=25"]) == 0
+    assert "nothing to train: all 25 runs of 1 cells are there" in capsys.readouterr().out
+    assert main(["run", *SMOKE, "model=nau", "seeds=27"]) == 0
+    assert "2 of 27 runs of 1 cells to train" in capsys.readouterr().out
+    assert main(["status", *SMOKE, "model=nau", "seeds=60"]) == 0
+    assert "50/60 runs, 10 missing" in capsys.readouterr().out
 
 
 def test_a_failing_cell_costs_no_other_and_exits_with_1(
@@ -101,11 +105,11 @@ def test_a_failing_cell_costs_no_other_and_exits_with_1(
     monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
     error = capsys.readouterr().err
-    assert "failed: ten_parameter operation=mul / nac seeds 0-1: RuntimeError: out of luck" in error
-    failure = json.loads(next(home.glob("runs/*/nac/*/failures/0-1.json")).read_text())
-    assert failure["seeds"] == [0, 1]
+    assert "failed: ten_parameter operation=mul / nac seeds 0-24: RuntimeError: out of luck" in error
+    failure = json.loads(next(home.glob("runs/*/nac/*/failures/0-24.json")).read_text())
+    assert failure["seeds"] == list(range(25))
     assert "RuntimeError: out of luck" in failure["traceback"]
-    assert len(list(home.glob("runs/*/nau/*/parts/0-1"))) == 1
+    assert len(list(home.glob("runs/*/nau/*/parts/0-24"))) == 1
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "0/2 runs, 2 failed" in capsys.readouterr().out
     monkeypatch.setattr(loop._Loop, "__init__", start)
@@ -139,7 +143,7 @@ def test_a_hydra_launcher_runs_the_cells(home: Path, capsys: pytest.CaptureFixtu
     arguments = [*SMOKE, "model=nau,nmu", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     command = [sys.executable, "-m", "nalu_bench", "run", "-m", *arguments]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
-    assert len(list(home.glob("runs/*/*/*/parts/0-1"))) == 2
+    assert len(list(home.glob("runs/*/*/*/parts/0-24"))) == 2
 
 
 def group_lives(group: int) -> bool:

@@ -1,7 +1,7 @@
 """Groups of seeds that are trained together.
 
-Seed s always sits in lane s mod width of block s // width, and a block always trains all its lanes. So a run's
-bits cannot depend on which other seeds were asked for. Only the seeds asked for are kept.
+Seed s always sits in lane s mod width of block s // width, and a block always trains and stores all its lanes. So a
+run's bits cannot depend on which other seeds were asked for.
 """
 
 from collections.abc import Iterable
@@ -12,49 +12,34 @@ from nalu_bench.models.model import WIDTH
 
 @dataclass(frozen=True)
 class Block:
-    """One block, and its seeds that were asked for.
+    """One block.
 
     Attributes:
         number: index among the blocks of its width, from 0.
-        wanted: the seeds asked for.
         width: number of lanes.
     """
 
     number: int
-    wanted: tuple[int, ...]
     width: int = WIDTH
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds of all lanes."""
+        """The seeds of its lanes."""
         return list(range(self.number * self.width, (self.number + 1) * self.width))
 
     @property
-    def lanes(self) -> list[int]:
-        """The lanes of the seeds asked for."""
-        return [seed % self.width for seed in self.wanted]
-
-    @property
-    def name(self) -> str:
-        """The seeds asked for as text: `0-9`, or `0-3+7` if some in between are missing."""
-        return ranges_text(self.wanted)
-
-    @property
     def span(self) -> str:
-        """The seeds of all lanes as text: `0-24`."""
+        """Its seeds as text, `0-24`: the name of its part."""
         return ranges_text(self.seeds)
 
 
 def blocks(seeds: Iterable[int], width: int = WIDTH) -> list[Block]:
     """The blocks that hold the given seeds."""
-    groups: dict[int, list[int]] = {}
-    for seed in sorted(set(seeds)):
-        groups.setdefault(seed // width, []).append(seed)
-    return [Block(number, tuple(wanted), width) for number, wanted in groups.items()]
+    return [Block(number, width) for number in sorted({seed // width for seed in seeds})]
 
 
 def ranges_text(seeds: Iterable[int]) -> str:
-    """Seeds as text, consecutive ones as a range.
+    """Seeds as text, consecutive ones as a range. Older parts hold the seeds asked for alone, and have such names.
 
     >>> ranges_text([0, 1, 2, 5, 7, 8])
     '0-2+5+7-8'

@@ -39,6 +39,12 @@ MACHINE_KEYS = ("device", "compile", "committed")
 SCALE_KEYS = ("budget", "seeds", "first_seed")
 VERSION_BASE = "1.3"
 
+MOST_SEEDS = 100_000
+"""A thousand times what papers train; more can only be a slip."""
+
+END_OF_SEEDS = 2_000_000_000
+"""Seeds are stored as signed integers of 32 bits, those of the last block too, which may go on beyond this."""
+
 
 @dataclass
 class Budget:
@@ -311,11 +317,21 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
             raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
     cell = Cell(task, model, recipe)  # type: ignore[arg-type]
     cell.validate()
-    if seeds < 1:
-        raise UsageError(f"seeds must be at least 1, got {seeds}.")
+    return Wanted(cell, _seeds(first, seeds), role)
+
+
+@functools.lru_cache(maxsize=8)
+def _seeds(first: int, count: int) -> tuple[int, ...]:
+    """The seeds asked for; the cells of a plan share one tuple."""
+    if count < 1:
+        raise UsageError(f"seeds must be at least 1, got {count}.")
+    if count > MOST_SEEDS:
+        raise UsageError(f"seeds must be at most {MOST_SEEDS:,}, got {count:,}.")
     if first < 0:
         raise UsageError(f"first_seed must be at least 0, got {first}.")
-    return Wanted(cell, tuple(range(first, first + seeds)), role)
+    if first + count > END_OF_SEEDS:
+        raise UsageError(f"first_seed + seeds must be at most {END_OF_SEEDS:,}, got {first + count:,}.")
+    return tuple(range(first, first + count))
 
 
 def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
@@ -339,6 +355,7 @@ def _merged(cells: Iterable[Wanted]) -> list[Wanted]:
     merged: dict[tuple[str, str], Wanted] = {}
     for want in cells:
         key = (want.cell.digest, want.role)
-        seeds = set(want.seeds) | set(merged[key].seeds if key in merged else ())
-        merged[key] = replace(want, seeds=tuple(sorted(seeds)))
+        if key in merged:
+            want = replace(want, seeds=tuple(sorted({*want.seeds, *merged[key].seeds})))
+        merged[key] = want
     return list(merged.values())

@@ -11,10 +11,10 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class BlockResult:
-    """The runs of a block: S seeds that were asked for, E evaluations.
+    """The runs of a block: S seeds, E evaluations.
 
     Attributes:
-        block: the block and its seeds.
+        block: the block.
         steps: (E,) the steps of the evaluations.
         columns: name of a measured value -> (E, S) float32.
         selected_step: (S,) the step selected, -1 where no error on the selecting split was finite.

@@ -17,9 +17,10 @@ from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler, memory, pool
+from nalu_bench.run import compiler, elsewhere, memory, pool
 from nalu_bench.run.progress import Display, Progress, reporter
 from nalu_bench.store import provenance, schema
+from nalu_bench.store.claims import ClaimLostError, Claims, Held
 from nalu_bench.store.reader import Store
 
 
@@ -38,11 +39,34 @@ class Job:
     @property
     def label(self) -> str:
         """The cell and the seeds, for progress lines and messages."""
-        return f"{self.name} seeds {self.block.name}"
+        return f"{self.name} seeds {self.block.span}"
+
+    @property
+    def part(self) -> Path:
+        """The folder of its results."""
+        return schema.parts_dir(self.root / self.cell.folder) / self.block.span
+
+    @property
+    def claim(self) -> Path:
+        """The file of the process that trains it."""
+        return schema.claim_path(self.root / self.cell.folder, self.block.span)
 
 
 Group = Sequence[Job]
 """Jobs that are trained side by side on one draw of the data."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a group.
+
+    Attributes:
+        failures: a line for each job that failed.
+        left: the jobs that other processes train.
+    """
+
+    failures: list[str]
+    left: list[Job]
 
 MOST_TOGETHER = 3
 """The most jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
@@ -75,20 +99,37 @@ def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list
 
 
 def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]:
-    """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed."""
+    """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed.
+
+    Jobs that other processes train are left to them until all else is done; then they are waited for, or taken over.
+    """
     if not todo:
         return []
-    parts, workers = _affordable(todo, machine.workers)
+    _set_aside_damaged(todo)
     total = sum(job.cell.recipe.steps for job in todo)
     pause = 0.1 if sys.stderr.isatty() else 30  # a log file wants few lines
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = Display(bar, len(todo))
-        outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
-        failures = []
-        for group, failed in outcomes:
-            progress.finish(len(group))
-            failures += failed
+        failures: list[str] = []
+        left: list[Job] = []
+        while todo:
+            parts, workers = _affordable(todo, machine.workers)
+            outcomes = _in_pool(parts, workers, progress) if workers > 1 else _in_process(parts, progress)
+            for group, outcome in outcomes:
+                progress.finish(len(group) - len(outcome.left))
+                failures += outcome.failures
+                left += outcome.left
+            todo, left = elsewhere.wait(left, progress)
     return failures
+
+
+def _set_aside_damaged(todo: Sequence[Job]) -> None:
+    """Set the damaged parts of the cells aside, whose seeds are about to be trained again."""
+    from nalu_bench.store import writer
+
+    for job, *_ in by_cell(todo):
+        for part, why in Store(job.root).damaged(job.cell).items():
+            print(f"{part} is damaged ({why}): moved to {writer.set_aside(job.root, job.cell, part)}.", file=sys.stderr)
 
 
 def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
@@ -169,16 +210,38 @@ def _check_networks(todo: Sequence[Job]) -> None:
         check_network(cell, cell.model.build(cell.task))
 
 
-def train(group: Group, progress: Progress) -> list[str]:
-    """Train and store the jobs of a group in this process; returns a line for each that failed."""
-    left, failures = list(group), []
+def train(group: Group, progress: Progress) -> Outcome:
+    """Claim, train and store the jobs of a group in this process."""
+    pending, outcome = list(group), Outcome([], [])
     try:
-        for job, error in _train(group, progress):
-            left.remove(job)
-            failures += [_failure(job, error)] if error else []
+        with Claims() as claims:
+            mine = _claimed(group, claims, outcome.left)
+            pending = [job for job, _ in mine]
+            for number, error in _train(mine, progress) if mine else ():
+                job, held = mine[number]
+                claims.release(held)
+                pending.remove(job)
+                if isinstance(error, ClaimLostError):
+                    outcome.left.append(job)
+                elif error:
+                    outcome.failures.append(_failure(job, error))
     except Exception as error:  # one group's failure must not cost the others; it is stored and reported
-        failures += [_failure(job, error) for job in left]
-    return failures
+        outcome.failures.extend(_failure(job, error) for job in pending if job not in outcome.left)
+    return outcome
+
+
+def _claimed(group: Group, claims: Claims, left: list[Job]) -> list[tuple[Job, Held]]:
+    """Claim what no other process has, and look at the store again; adds what others have to `left`."""
+    mine = []
+    for job in group:
+        held = claims.take(job.claim, job.cell.recipe.steps)
+        if held is None:
+            left.append(job)
+        elif claims.system.there(job.part):
+            claims.release(held)
+        else:
+            mine.append((job, held))
+    return mine
 
 
 def _failure(job: Job, error: Exception) -> str:
@@ -189,7 +252,7 @@ def _fail(job: Job, why: str, details: str = "") -> str:
     from nalu_bench.store import writer
 
     try:
-        path = writer.write_failure(job.root, job.cell, job.block.name, list(job.block.wanted), details or why)
+        path = writer.write_failure(job.root, job.cell, job.block.span, job.block.seeds, details or why)
     except OSError as error:
         return f"{job.label}: {why} (and the store cannot be written: {error})"
     return f"{job.label}: {why} (details in {path})"
@@ -209,8 +272,8 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> 
         print(f"failed: {failure}", file=sys.stderr)
 
 
-def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | None]]:
-    """Train and store the jobs of a group; yields each as it ends, with its error or None."""
+def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
+    """Train and store claimed jobs of a group; yields the number of each as it ends, with its error or None."""
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
     import torch
 
@@ -218,22 +281,21 @@ def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | 
     from nalu_bench.training.loop import Request, train_together
 
     torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
-    machine = group[0].machine
+    machine = mine[0][0].machine
     compiled = compiler.works() if machine.compile is None else machine.compile
-    mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job in group))
+    mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
     requests = [
         Request(
             job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
-            reporter(job.label, progress), threshold(job.cell, job.criterion),
+            reporter(job.label, progress, held), threshold(job.cell, job.criterion),
         )
-        for job in group
+        for job, held in mine
     ]  # fmt: skip
     for number, outcome in train_together(requests, mode):
-        job = group[number]
         if isinstance(outcome, Exception):
-            yield job, outcome
+            yield number, outcome
         else:
-            yield job, _store(job, outcome, mode.describe(), requests[number].checkpoint)
+            yield number, _store(mine[number][0], outcome, mode.describe(), requests[number].checkpoint)
 
 
 def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
@@ -242,21 +304,22 @@ def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -
     from nalu_bench.training import checkpoint
 
     try:
-        writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit})
+        if not writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit}):
+            print(f"{job.label}: stored by another process already.", file=sys.stderr)
         checkpoint.remove(used)
     except Exception as error:  # the other jobs of the group go on
         return error
     return None
 
 
-def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, list[str]]]:
+def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, Outcome]]:
     for group in parts:
         yield group, train(group, progress)
 
 
-def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Iterator[tuple[Group, list[str]]]:
+def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Iterator[tuple[Group, Outcome]]:
     for group, outcome in pool.outcomes(train, parts, workers, progress):
         if isinstance(outcome, pool.WorkerDiedError):
-            yield group, [_fail(job, str(outcome)) for job in group]
+            yield group, Outcome([_fail(job, str(outcome)) for job in group], [])
         else:
             yield group, outcome

@@ -11,6 +11,7 @@ from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
+from nalu_bench.store.claims import Claim, System
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,13 +33,18 @@ class Store:
         self.results = results
 
     def parts(self, cell: Cell) -> list[Path]:
-        """Finished parts of a cell, by name."""
+        """Finished parts of a cell, by name; the first that holds a seed is the one that counts."""
         folder = schema.parts_dir(self.root / cell.folder)
-        return sorted(path for path in folder.glob("[0-9]*") if path.is_dir())
+        return sorted(path for path in folder.glob("[0-9]*") if _filled(path))
+
+    def damaged(self, cell: Cell) -> dict[Path, str]:
+        """The parts that do not count, and why."""
+        return {part: why for part in self.parts(cell) if (why := damage(part))}
 
     def stored_seeds(self, cell: Cell) -> set[int]:
         """Seeds with a row in the store."""
-        return {seed for part in self.parts(cell) for seed in parse_ranges(part.name)}
+        sound = set(self.parts(cell)) - set(self.damaged(cell))
+        return {seed for part in sound for seed in parse_ranges(part.name)}
 
     def finished_seeds(self, cell: Cell) -> set[int]:
         """Seeds that are already trained: they are stored, or reported by committed results."""
@@ -62,11 +68,17 @@ class Store:
         for path in sorted((self.root / cell.folder / "failures").glob("*.json")):
             entry = json.loads(path.read_text(encoding="utf-8"))
             failed |= dict.fromkeys(entry["seeds"], entry["traceback"].strip().splitlines()[-1])
-        stored = self.stored_seeds(cell)
+        stored = self.stored_seeds(cell) if failed else set()
         return {seed: why for seed, why in failed.items() if seed not in stored}
 
+    def claims(self, cell: Cell) -> dict[str, Claim]:
+        """Name of a block -> the claim of the process that trains it; without those of processes known to be dead."""
+        system, files = System(), sorted((self.root / cell.folder / "claims").glob("[0-9]*.json"))
+        found = {path.stem: Claim.parsed(system.read(path) or "") for path in files}
+        return {name: claim for name, claim in found.items() if claim is not None and not system.dead(claim)}
+
     def in_progress(self, cell: Cell) -> dict[str, int]:
-        """Lanes of a block -> the step of its checkpoint, for blocks that are not finished."""
+        """Name of a block -> the step of its checkpoint, for blocks that are not finished."""
         files = sorted((self.root / cell.folder / "checkpoints").glob("*.json"))
         return {path.stem: json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
 
@@ -149,3 +161,29 @@ class Store:
         if not frames:
             return pd.DataFrame(columns=order)
         return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)
+
+
+def damage(part: Path) -> str | None:
+    """Why a part does not count, or None: its manifest must be there, with the seeds of its name and all its files.
+
+    This opens the manifest alone, so that a store of thousands of parts is looked through in a second.
+    """
+    try:
+        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        seeds, files = str(manifest["seeds"]), {schema.RUNS, schema.CURVES, *manifest.get("files", ())}
+        lacking = files - {path.name for path in part.iterdir()}
+    except FileNotFoundError:
+        return f"{schema.MANIFEST} is not there"
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return f"{schema.MANIFEST} cannot be read: {error}"
+    if seeds != part.name:
+        return f"{schema.MANIFEST} says seeds {seeds}"
+    return f"{', '.join(sorted(lacking))} not there" if lacking else None
+
+
+def _filled(path: Path) -> bool:
+    """Whether a path is a folder with anything in it; see `claims.System.there` for the moment in which it is empty."""
+    try:
+        return any(path.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False

@@ -2,7 +2,7 @@
 
 <root>/<task>/<model>/<digest>/
     cell.json                  the identity, whose hash is the digest
-    parts/<seeds>/             written once, never changed
+    parts/<seeds>/             a block, written once, never changed; older parts hold some of its seeds
         runs.parquet           one row a seed
         curves.parquet         one row for every seed and evaluation
         parameters.npz         of the selected networks, by full name, a leading axis of seeds
@@ -11,7 +11,9 @@
         arrays.npz             other arrays that the task records at its probes, if any, a leading axis of seeds
         manifest.json          device, versions, commit, time
     failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
-    checkpoints/<lanes>.pt     a block in the middle of its training, by the seeds of all its lanes: 0-24.pt
+    checkpoints/<seeds>.pt     a block in the middle of its training
+    claims/<seeds>.json        the process that trains a block, see `claims`
+    damaged/<seeds>.<random>/  parts that could not be counted, set aside when their block was trained again
 """
 
 from enum import StrEnum
@@ -46,6 +48,16 @@ def failure_path(folder: Path, block_name: str) -> Path:
     return folder / "failures" / f"{block_name}.json"
 
 
-def checkpoint_path(folder: Path, lanes: str) -> Path:
+def checkpoint_path(folder: Path, block_name: str) -> Path:
     """The file of a block's state while it trains."""
-    return folder / "checkpoints" / f"{lanes}.pt"
+    return folder / "checkpoints" / f"{block_name}.pt"
+
+
+def claim_path(folder: Path, block_name: str) -> Path:
+    """The file that names the process that trains a block."""
+    return folder / "claims" / f"{block_name}.json"
+
+
+def damaged_dir(folder: Path) -> Path:
+    """The parts of a cell that were set aside."""
+    return folder / "damaged"

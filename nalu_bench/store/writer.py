@@ -1,6 +1,7 @@
 """The only module that writes the run store."""
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ PREDICTED = "predictions"
 """Name of the recorded array that is stored as a table, with the probes' labels and targets."""
 
 
-def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> None:
-    """Store the runs of a finished block; does nothing if they are stored already.
+def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, str]) -> bool:
+    """Store the runs of a finished block; returns False, and changes nothing, if they are stored already.
 
     Args:
         root: the run store.
@@ -44,13 +45,21 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         probes = cell.task.probes()
         if probes is not None and PREDICTED in result.arrays:
             prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
-        manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.name}
+        manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.span}
         notes = cell.task.data_notes()
         manifest |= {"width": result.block.width, "files": hashes(part), **({"data": notes} if notes else {})}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
-    write_folder_once(schema.parts_dir(folder) / result.block.name, fill)
-    schema.failure_path(folder, result.block.name).unlink(missing_ok=True)
+    written = write_folder_once(schema.parts_dir(folder) / result.block.span, fill)
+    schema.failure_path(folder, result.block.span).unlink(missing_ok=True)
+    return written
+
+
+def set_aside(root: Path, cell: Cell, part: Path) -> Path:
+    """Move a part that does not count out of the way of the one that will take its name."""
+    aside = schema.damaged_dir(root / cell.folder) / f"{part.name}.{secrets.token_hex(4)}"
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    return part.rename(aside)
 
 
 def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], traceback: str) -> Path:
@@ -62,10 +71,10 @@ def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], tra
 
 
 def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
-    """One row for every seed asked for: its outcome, and its figures at the selected step."""
+    """One row for every seed: its outcome, and its figures at the selected step."""
     diverged, selected = result.diverged_at >= 0, result.selected_step
     rows: dict[str, Any] = {
-        "seed": list(result.block.wanted),
+        "seed": result.block.seeds,
         "status": [str(Status.DIVERGED if gone else Status.FINISHED) for gone in diverged],
         "last_step": np.where(diverged, result.diverged_at, cell.recipe.steps),
         "diverged_at": _optional(result.diverged_at),
@@ -80,30 +89,30 @@ def run_rows(cell: Cell, result: BlockResult) -> pd.DataFrame:
 
 
 def curve_rows(result: BlockResult) -> pd.DataFrame:
-    """One row for every seed asked for and evaluation, sorted by both."""
-    seeds = np.array(result.block.wanted, np.int32)
+    """One row for every seed and evaluation, sorted by both."""
+    seeds = np.array(result.block.seeds, np.int32)
     columns = {"seed": np.repeat(seeds, len(result.steps)), "step": np.tile(result.steps, len(seeds))}
     return pd.DataFrame(columns | {name: values.T.reshape(-1) for name, values in result.columns.items()})
 
 
 def weight_rows(result: BlockResult) -> pd.DataFrame:
-    """One row for every seed asked for and effective matrix or gate: its shape and its values, row by row."""
+    """One row for every seed and effective matrix or gate: its shape and its values, row by row."""
     rows = [
         {"seed": seed, "name": name, "kind": kind, "shape": list(W.shape), "values": W.reshape(-1)}
         for kind, arrays in (("weight", result.weights), ("gate", result.gates))
         for name, matrices in arrays.items()
-        for seed, W in zip(result.block.wanted, matrices, strict=True)
+        for seed, W in zip(result.block.seeds, matrices, strict=True)
     ]
     return pd.DataFrame(rows, columns=["seed", "name", "kind", "shape", "values"])
 
 
 def prediction_rows(result: BlockResult, probes: Probes) -> pd.DataFrame:
-    """One row for every seed asked for, probe and output; the prediction is nan if no step could be selected."""
+    """One row for every seed, probe and output; the prediction is nan if no step could be selected."""
     kept = np.where((result.selected_step >= 0)[:, None, None], result.arrays[PREDICTED], np.nan)
     seeds, numbers, outputs = np.indices(kept.shape, dtype=np.int32).reshape(3, -1)
     return pd.DataFrame(
         {
-            "seed": np.array(result.block.wanted, np.int32)[seeds],
+            "seed": np.array(result.block.seeds, np.int32)[seeds],
             "probe": numbers,
             "output": outputs,
             "label": pd.Series(probes.labels).to_numpy()[numbers],

@@ -41,7 +41,7 @@ class Request:
 
     Attributes:
         cell: the cell.
-        block: its seeds.
+        block: the seeds.
         checkpoint: the file of the block's state while it trains.
         report: called at every evaluation.
         threshold: value of the judging measure that a solved seed passes, see `Task.solves`; for `report` alone.
@@ -253,11 +253,11 @@ class _Loop:
             self.state = self.program.restarted(self.state, due, self.restarts["count"], self.request.block.seeds)
 
     def report(self) -> None:
-        """Report the step, and how many of the seeds asked for have passed the threshold in this process."""
+        """Report the step, and how many seeds have passed the threshold in this process."""
         judged = self.log.columns.get(self.cell.task.judges)  # None if that split is evaluated only at the end
         if self.request.threshold is not None and judged is not None:
             self.solved |= self.cell.task.solves(judged[-1], self.request.threshold)
-        self.request.report(self.step, int(self.solved[self.request.block.lanes].sum()))
+        self.request.report(self.step, int(self.solved.sum()))
 
     def outcome(self) -> BlockResult | Exception:
         """The result, or the error that prevented it."""
@@ -267,28 +267,28 @@ class _Loop:
             return error
 
     def result(self) -> BlockResult:
-        """The runs of the seeds that were asked for."""
-        lanes, parameters, task = self.request.block.lanes, self.selected.parameters, self.cell.task
+        """The runs of the block."""
+        parameters, task = self.selected.parameters, self.cell.task
         tested: Tensors = {}
         for split in (split for split in task.tested if split not in task.evaluated):
             figures = self.program.test(parameters, self.data.examples(split))
             tested |= {f"{split}_{name}": figure for name, figure in figures.items()}
         arrays = {} if self.data.probes is None else self.program.records(parameters, self.data.probes)
 
-        def chosen(values: Tensors) -> Arrays:
-            return {name: value.cpu().numpy()[lanes] for name, value in values.items()}
+        def kept(values: Tensors) -> Arrays:
+            return {name: value.cpu().numpy() for name, value in values.items()}
 
         return BlockResult(
             block=self.request.block,
             steps=np.array(self.log.steps, np.int64),
-            columns={name: column.numpy()[:, lanes] for name, column in self.log.columns.items()},
-            selected_step=self.selected.step.cpu().numpy()[lanes],
-            diverged_at=self.state.diverged_at.cpu().numpy()[lanes],
-            parameters={name.removeprefix("network."): value for name, value in chosen(parameters).items()},
-            weights=chosen(self.program.weights(parameters)),
-            gates=chosen(self.program.gates(parameters, self.data.evaluated[task.evaluated[0]])),
-            tested=chosen(tested),
-            arrays=chosen(arrays),
+            columns=kept(self.log.columns),
+            selected_step=self.selected.step.cpu().numpy(),
+            diverged_at=self.state.diverged_at.cpu().numpy(),
+            parameters={name.removeprefix("network."): value for name, value in kept(parameters).items()},
+            weights=kept(self.program.weights(parameters)),
+            gates=kept(self.program.gates(parameters, self.data.evaluated[task.evaluated[0]])),
+            tested=kept(tested),
+            arrays=kept(arrays),
             seconds=self.seconds,
         )
 

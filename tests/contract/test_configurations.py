@@ -58,7 +58,7 @@ def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch:
     small = ["budget=smoke", "recipe.evaluation_size=100", "recipe.batch_size=4", "device.workers=1", *offline(task)]
     assert main(["run", f"task={task}", f"model={name}", *small]) == 0
     parts = tmp_path.glob(f"runs/{task}/*/*/parts/*/runs.parquet")
-    assert sorted(seed for part in parts for seed in parse_ranges(part.parent.name)) == [0, 1]
+    assert {0, 1} <= {seed for part in parts for seed in parse_ranges(part.parent.name)}
 
 
 def test_relu_models_have_a_linear_second_layer() -> None:

@@ -28,15 +28,14 @@ def test_every_set_of_small_seeds_survives_the_round_trip() -> None:
 
 
 def test_a_seed_always_sits_in_the_same_lane_of_the_same_block() -> None:
-    for wanted in ([30], [26, 30], range(100)):
-        (block,) = (block for block in blocks(wanted) if 30 in block.wanted)
+    for asked in ([30], [26, 30], range(100)):
+        (block,) = (block for block in blocks(asked) if 30 in block.seeds)
         assert block.number == 30 // WIDTH
-        assert block.lanes[block.wanted.index(30)] == 30 % WIDTH
-        assert block.seeds == list(range(block.number * WIDTH, (block.number + 1) * WIDTH))
-        assert [block.seeds[lane] for lane in block.lanes] == list(block.wanted)
+        assert block.seeds.index(30) == 30 % WIDTH
 
 
-def test_blocks_hold_every_seed_once_in_order() -> None:
-    assert blocks([3, 1, 3, 2 * WIDTH]) == [Block(0, (1, 3)), Block(2, (2 * WIDTH,))]
+def test_blocks_come_once_in_order_and_have_the_name_of_all_their_seeds() -> None:
+    assert blocks([2 * WIDTH, 3, 1, 3]) == [Block(0), Block(2)]
     assert blocks([]) == []
-    assert [block.name for block in blocks(range(WIDTH + 2))] == ["0-24", "25-26"]
+    assert [block.span for block in blocks(range(WIDTH + 2))] == ["0-24", "25-49"]
+    assert [block.span for block in blocks([3, 4], width=1)] == ["3", "4"]

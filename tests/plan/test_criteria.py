@@ -15,7 +15,7 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, criteria, experiment
-from nalu_bench.plan.blocks import blocks
+from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
@@ -29,12 +29,11 @@ TABLE2 = experiment.load("madsen2020/table2")
 
 def invent(root: Path, cell: Cell, errors: list[float]) -> None:
     """Store one run a seed whose error is 10 before training and as given after it."""
-    (block,) = blocks(range(len(errors)))
     values = np.array([[10.0] * len(errors), errors], np.float32)
     columns = {f"{split}_{kind}": values for split in cell.task.evaluated for kind in ("mse", "mae")}
     count = len(errors)
     result = BlockResult(
-        block, np.array([0, cell.recipe.steps]), columns | {"sparsity_error": 0 * values},
+        Block(0, len(errors)), np.array([0, cell.recipe.steps]), columns | {"sparsity_error": 0 * values},
         np.full(count, cell.recipe.steps), np.full(count, -1), parameters={},
         weights={"W": np.zeros((count, 1, 1))}, gates={}, tested={}, arrays={}, seconds=1.0,
     )  # fmt: skip

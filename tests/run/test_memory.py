@@ -60,7 +60,7 @@ from nalu_bench.training.loop import train_block
 
 def train(*overrides):
     cell = compose.plan_cells([*overrides, "budget=smoke"], multirun=False).cells[0].cell
-    train_block(cell, Block(0, (0,)), Mode("cpu", False), Path("absent"), lambda *given: None)
+    train_block(cell, Block(0), Mode("cpu", False), Path("absent"), lambda *given: None)
     return cell
 
 def watch():

@@ -23,7 +23,7 @@ def manifests(home: Path, chosen: Cell) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("override", "parts"),
-    [("seeds=3", {"0-2": 25}), ("model.width=2", {"0-1": 2, "2": 2}), ("device.width=2", {"0-1": 2, "2": 2})],
+    [("seeds=3", {"0-24": 25}), ("model.width=2", {"0-1": 2, "2-3": 2}), ("device.width=2", {"0-1": 2, "2-3": 2})],
 )
 def test_blocks_have_the_width_that_is_asked_for(
     override: str, parts: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,7 @@ import pytest
 from nalu_bench import files
 from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
-from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.blocks import WIDTH, Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
@@ -30,6 +30,7 @@ MakeCell = Callable[..., Cell]
 
 MACHINE = Machine("cpu", compile=False, workers=1)
 EAGER = Mode("cpu", compiled=False)
+ALL = Block(0)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -42,8 +43,8 @@ def train(store: Store, cell: Cell, seeds: range) -> list[str]:
     return runner.run(missing(store, cell, seeds), MACHINE)
 
 
-def trained(cell: Cell, seeds: tuple[int, ...], path: Path) -> BlockResult:
-    return train_block(cell, Block(0, seeds), EAGER, path / "unused.pt", lambda step, solved: None)
+def trained(cell: Cell, path: Path, block: Block = ALL) -> BlockResult:
+    return train_block(cell, block, EAGER, path / "unused.pt", lambda step, solved: None)
 
 
 def write(store: Store, cell: Cell, result: BlockResult) -> None:
@@ -66,18 +67,18 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_what_was_trained_is_read_back(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
     cell = make_cell()
     assert train(store, cell, range(2)) == []
-    result = trained(cell, (0, 1), tmp_path)
+    result = trained(cell, tmp_path)
 
     curves = store.curves(cell)
-    assert curves["seed"].tolist() == [0] * 5 + [1] * 5
-    assert curves["step"].tolist() == [0, 5, 10, 15, 20] * 2
+    assert curves["seed"].tolist() == [seed for seed in range(WIDTH) for _ in range(5)]
+    assert curves["step"].tolist() == [0, 5, 10, 15, 20] * WIDTH
     for name, column in result.columns.items():
         np.testing.assert_array_equal(curves[name], column.T.ravel())
 
     runs = store.runs(cell)
-    assert runs["seed"].tolist() == [0, 1]
-    assert runs["status"].tolist() == ["finished"] * 2
-    assert runs["last_step"].tolist() == [20, 20]
+    assert runs["seed"].tolist() == list(range(WIDTH))
+    assert set(runs["status"]) == {"finished"}
+    assert set(runs["last_step"]) == {20}
     assert runs["diverged_at"].isna().all()
     assert runs["selected_step"].tolist() == result.selected_step.tolist()
     for name, column in result.columns.items():
@@ -85,7 +86,7 @@ def test_what_was_trained_is_read_back(store: Store, make_cell: MakeCell, tmp_pa
             column[result.steps.tolist().index(step), lane] for lane, step in enumerate(runs["selected_step"])
         ]
         np.testing.assert_array_equal(runs[name], at_selected)
-    assert set(runs["part"]) == {"0-1"}
+    assert set(runs["part"]) == {"0-24"}
     assert set(runs["device"]) == {"cpu"}
     assert set(runs["mode"]) == {"eager"}
 
@@ -93,7 +94,7 @@ def test_what_was_trained_is_read_back(store: Store, make_cell: MakeCell, tmp_pa
     for row in weights.itertuples():
         W = result.weights[str(row.name)][row.seed]
         np.testing.assert_array_equal(np.reshape(row.values, row.shape), W)
-    assert len(weights) == 2 * len(result.weights)
+    assert len(weights) == WIDTH * len(result.weights)
 
 
 def test_the_folder_of_a_cell_says_what_its_address_is_the_hash_of(store: Store, make_cell: MakeCell) -> None:
@@ -102,7 +103,7 @@ def test_the_folder_of_a_cell_says_what_its_address_is_the_hash_of(store: Store,
     identity = json.loads((store.root / cell.folder / schema.CELL).read_text())
     assert hashlib.sha256(canonical(identity).encode()).hexdigest()[:16] == cell.digest == cell.folder.name
     (manifest,) = store.manifests(cell)
-    assert manifest["seeds"] == "0"
+    assert manifest["seeds"] == "0-24"
     assert {"device", "mode", "torch", "numpy", "python", "commit", "processor", "finished"} <= set(manifest)
 
 
@@ -113,32 +114,57 @@ def test_an_unknown_cell_has_no_runs(store: Store, make_cell: MakeCell) -> None:
     assert store.failures(cell) == {}
 
 
-def test_asking_for_more_seeds_trains_only_the_missing(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
+def test_a_block_is_stored_whole_so_that_more_of_its_seeds_train_nothing(store: Store, make_cell: MakeCell) -> None:
+    cell = make_cell(steps=0)
+    train(store, cell, range(10))
+    before = contents(store.root)
+    assert missing(store, cell, range(25)) == []
+    assert [job.block for job in missing(store, cell, range(27))] == [Block(1)]
+    train(store, cell, range(27))
+    assert [part.name for part in store.parts(cell)] == ["0-24", "25-49"]
+    assert contents(store.root).items() >= before.items()
+    assert missing(store, cell, range(50)) == []
+
+
+def test_an_older_part_of_fewer_seeds_counts_and_its_block_is_stored_beside_it(
+    store: Store, make_cell: MakeCell, tmp_path: Path
+) -> None:
     cell = make_cell()
-    train(store, cell, range(2))
-    first = contents(store.root / cell.folder / "parts" / "0-1")
-    (job,) = missing(store, cell, range(4))
-    assert job.block.wanted == (2, 3)
-    train(store, cell, range(4))
-    assert [part.name for part in store.parts(cell)] == ["0-1", "2-3"]
-    assert contents(store.root / cell.folder / "parts" / "0-1") == first
-    assert missing(store, cell, range(4)) == []
-    at_once = trained(cell, (0, 1, 2, 3), tmp_path)
-    for name, column in at_once.columns.items():
+    older(store, cell, tmp_path)
+    assert store.stored_seeds(cell) == set(range(10))
+    assert missing(store, cell, range(10)) == []
+    before = contents(store.root)
+    train(store, cell, range(11))
+    assert [part.name for part in store.parts(cell)] == ["0-24", "0-9"]
+    assert contents(store.root).items() >= before.items()
+    assert store.runs(cell)["seed"].tolist() == list(range(25))
+    for name, column in trained(cell, tmp_path).columns.items():
         np.testing.assert_array_equal(store.curves(cell)[name], column.T.ravel())
+
+
+def older(store: Store, cell: Cell, path: Path) -> None:
+    """Store the first ten seeds of a block, as earlier versions did when no more were asked for."""
+    whole, ten = trained(cell, path), slice(10)
+    arrays = {name: {key: value[ten] for key, value in getattr(whole, name).items()} for name in FIRST_AXIS}
+    columns = {name: column[:, ten] for name, column in whole.columns.items()}
+    facts = {"selected_step": whole.selected_step[ten], "diverged_at": whole.diverged_at[ten]}
+    write(store, cell, replace(whole, block=Block(0, 10), columns=columns, **facts, **arrays))
+
+
+FIRST_AXIS = ("parameters", "weights", "gates", "tested", "arrays")
 
 
 def test_seeds_of_several_blocks_become_several_jobs(store: Store, make_cell: MakeCell) -> None:
     cell = make_cell(steps=0)
     assert [job.block.number for job in missing(store, cell, range(20, 60))] == [0, 1, 2]
     train(store, cell, range(24, 27))
-    assert [part.name for part in store.parts(cell)] == ["24", "25-26"]
-    assert store.runs(cell)["seed"].tolist() == [24, 25, 26]
+    assert [part.name for part in store.parts(cell)] == ["0-24", "25-49"]
+    assert store.runs(cell)["seed"].tolist() == list(range(50))
 
 
 def test_a_part_is_never_overwritten(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
     cell = make_cell(steps=0)
-    result = trained(cell, (0, 1), tmp_path)
+    result = trained(cell, tmp_path)
     write(store, cell, result)
     before = contents(store.root)
     other = {name: column + 1 for name, column in result.columns.items()}
@@ -148,9 +174,9 @@ def test_a_part_is_never_overwritten(store: Store, make_cell: MakeCell, tmp_path
 
 def test_overlapping_parts_give_one_row_a_seed(store: Store, make_cell: MakeCell, tmp_path: Path) -> None:
     cell = make_cell(steps=5)
-    for seeds in ((0, 1), (1, 2), (2,)):
-        write(store, cell, trained(cell, seeds, tmp_path))
-    assert len(store.parts(cell)) == 3
+    for block in (Block(0, 2), Block(0, 3), Block(2, 1)):
+        write(store, cell, trained(cell, tmp_path, block))
+    assert [part.name for part in store.parts(cell)] == ["0-1", "0-2", "2"]
     assert store.stored_seeds(cell) == {0, 1, 2}
     assert store.runs(cell)["seed"].tolist() == [0, 1, 2]
     assert store.curves(cell)["seed"].tolist() == [0, 0, 1, 1, 2, 2]
@@ -161,8 +187,8 @@ def test_diverged_runs_are_stored_with_what_became_of_them(store: Store, make_ce
     cell = make_cell("linear linear", learning_rate=1e30)
     assert train(store, cell, range(2)) == []
     runs = store.runs(cell)
-    assert runs["status"].tolist() == ["diverged"] * 2
-    assert runs["diverged_at"].tolist() == runs["last_step"].tolist() == [2, 2]
+    assert runs["status"].tolist() == ["diverged"] * WIDTH
+    assert runs["diverged_at"].tolist() == runs["last_step"].tolist() == [2] * WIDTH
     assert runs["selected_step"].isna().all()
     assert runs["validation_mse"].isna().all()
     assert missing(store, cell, range(2)) == []
@@ -172,8 +198,8 @@ def test_parts_with_and_without_diverged_runs_are_read_together(
     store: Store, make_cell: MakeCell, tmp_path: Path
 ) -> None:
     cell = make_cell(steps=5)
-    write(store, cell, trained(cell, (0,), tmp_path))
-    result = trained(cell, (1,), tmp_path)
+    write(store, cell, trained(cell, tmp_path, Block(0, 1)))
+    result = trained(cell, tmp_path, Block(1, 1))
     write(store, cell, replace(result, diverged_at=np.array([4]), selected_step=np.array([-1])))
     runs = store.runs(cell)
     assert runs["status"].tolist() == ["finished", "diverged"]
@@ -196,10 +222,10 @@ def test_a_cell_that_fails_is_stored_as_failed_and_tried_again(
         patch.setattr(loop._Loop, "__init__", fail("out of memory"))
         (line,) = train(store, cell, range(2))
     assert "RuntimeError: out of memory" in line
-    path = schema.failure_path(store.root / cell.folder, "0-1")
+    path = schema.failure_path(store.root / cell.folder, "0-24")
     assert str(path) in line
-    assert json.loads(path.read_text())["seeds"] == [0, 1]
-    assert store.failures(cell) == dict.fromkeys((0, 1), "RuntimeError: out of memory")
+    assert json.loads(path.read_text())["seeds"] == ALL.seeds
+    assert store.failures(cell) == dict.fromkeys(ALL.seeds, "RuntimeError: out of memory")
     assert store.runs(cell).empty
     assert len(missing(store, cell, range(2))) == 1
     assert train(store, cell, range(2)) == []
@@ -212,7 +238,7 @@ def test_a_failure_is_forgotten_once_its_seeds_are_stored_in_another_part(
 ) -> None:
     cell = make_cell(steps=0)
     writer.write_failure(store.root, cell, "0-1", [0, 1], "Traceback\nRuntimeError: why")
-    write(store, cell, trained(cell, (0,), tmp_path))
+    write(store, cell, trained(cell, tmp_path, Block(0, 1)))
     assert store.failures(cell) == {1: "RuntimeError: why"}
 
 
@@ -247,8 +273,8 @@ def test_one_cell_that_fails_does_not_cost_the_others(
     failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
     assert "no luck" in failures[0]
-    assert store.stored_seeds(sound) == {0}
-    assert list(store.failures(broken)) == [0]
+    assert store.stored_seeds(sound) == set(ALL.seeds)
+    assert list(store.failures(broken)) == ALL.seeds
 
 
 def test_an_interruption_is_not_a_failure(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +306,8 @@ def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path
     store = Store(tmp_path / "runs", tmp_path / "results")
     assert store.finished_seeds(cell) == {0, 1}
     assert store.stored_seeds(cell) == set()
-    assert [job.block.wanted for job in missing(store, cell, range(5))] == [(2, 3, 4)]
+    assert missing(store, cell, range(2)) == []
+    assert [job.block for job in missing(store, cell, range(5))] == [ALL]
     assert store.finished_seeds(other) == {7}
 
 
@@ -326,12 +353,12 @@ def test_a_folder_that_another_process_wrote_first_is_kept(tmp_path: Path) -> No
 def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, damage: str) -> None:
     cell = make_cell()
     train(store, cell, range(2))
-    path = store.root / cell.folder / "parts" / "0-1" / file
+    path = store.root / cell.folder / "parts" / "0-24" / file
     if damage == "missing":
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:20])
-    with pytest.raises(UsageError, match=r"parts/0-1 is damaged .* delete this folder and run the same command again"):
+    with pytest.raises(UsageError, match=r"parts/0-24 is damaged .* delete this folder and run the same command again"):
         store.curves(cell) if file == schema.CURVES else store.runs(cell)
 
 

@@ -119,7 +119,7 @@ def test_it_learns_and_is_tested_at_every_length(tmp_path: Path, monkeypatch: py
 def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen, block = cell("budget.steps=20", "budget.log_every=10"), Block(0, (0,), 1)
+    chosen, block = cell("budget.steps=20", "budget.log_every=10"), Block(0, 1)
     eager = Mode("cpu", compiled=False)
     expected = train_block(chosen, block, eager, tmp_path / "whole.pt", lambda *_: None)
     monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)

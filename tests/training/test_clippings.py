@@ -58,7 +58,7 @@ def test_a_step_of_gradient_descent_is_as_long_as_the_largest_norm(
     before, after = (
         train_block(
             make_cell("linear linear", **descent | change),
-            Block(0, tuple(range(WIDTH))), Mode("cpu", compiled=False), tmp_path / "block.pt", lambda *_: None,
+            Block(0), Mode("cpu", compiled=False), tmp_path / "block.pt", lambda *_: None,
         ).parameters
         for change in ({"steps": 0}, {"clipping": "norm", "clip_at": 1e-3})
     )  # fmt: skip

@@ -13,7 +13,7 @@ from torch import Tensor
 from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.recurrent import Recurrent
-from nalu_bench.plan.blocks import WIDTH, Block
+from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.tasks.task import DROP, KEEP, Rows, Task
@@ -28,7 +28,7 @@ MakeCell = Callable[..., Cell]
 MakeTask = Callable[..., Task]
 
 EAGER = Mode("cpu", compiled=False)
-ALL = Block(0, tuple(range(WIDTH)))
+ALL = Block(0)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from nalu_bench.errors import UsageError
 from nalu_bench.models.network import Network, Recurrence, Stack
 from nalu_bench.models.two_layer import TwoLayer
-from nalu_bench.plan.blocks import WIDTH, Block
+from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.check import check_network
@@ -25,7 +25,7 @@ from nalu_bench.units import Linear
 MakeCell = Callable[..., Cell]
 
 EAGER = Mode("cpu", compiled=False)
-ALL = Block(0, tuple(range(WIDTH)))
+ALL = Block(0)
 KEPT = 0.75
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -32,7 +32,7 @@ MakeCell = Callable[..., Cell]
 MakeTask = Callable[..., Task]
 
 EAGER = Mode("cpu", compiled=False)
-ALL = Block(0, tuple(range(WIDTH)))
+ALL = Block(0)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -47,7 +47,7 @@ def invent(root: Path, operation: str, model: str, seeds: range) -> Cell:
     rate, median, spread, sparsity = SOLVED[operation, model]
     for block in blocks(seeds):
         rng = np.random.default_rng([block.number, *f"{operation}{model}".encode()])
-        count = len(block.wanted)
+        count = block.width
         at = 1000 * np.ceil(np.minimum(median * np.exp(spread * rng.standard_normal(count)), 5e6) / 1000)
         at = np.where(rng.permutation(count) < round(rate * count), at, np.inf)
         steps = np.union1d(np.array([0, 5_000_000]), at[np.isfinite(at)]).astype(int)

@@ -1,0 +1,46 @@
+"""Blocks that other processes train: wait for them, or take them over."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tqdm import tqdm
+
+from nalu_bench.run.progress import Display
+from nalu_bench.store.claims import Claim, System, Watch
+from nalu_bench.store.reader import damage
+
+if TYPE_CHECKING:
+    from nalu_bench.run.runner import Job
+
+PAUSE = 1.0
+"""Seconds between two looks at the store."""
+
+
+def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
+    """Wait until blocks are stored or can be claimed; returns (those to be claimed, the rest)."""
+    waiting, watch = list(left), Watch()
+    if waiting:
+        tqdm.write(_line(waiting), file=sys.stderr)
+    while waiting:
+        time.sleep(PAUSE)
+        for job in [job for job in waiting if job.part.exists() and not damage(job.part)]:
+            waiting.remove(job)
+            progress(job.label, job.cell.recipe.steps, 0)
+            progress.finish(1)
+        free = [job for job in waiting if watch.free(job.claim)]
+        if free:
+            return free, [job for job in waiting if job not in free]
+    return [], []
+
+
+def _line(waiting: Sequence[Job]) -> str:
+    """Who trains what is waited for."""
+    texts = [System().read(job.claim) for job in waiting]
+    claims = [claim for text in texts if (claim := Claim.parsed(text or ""))]
+    where = sorted({f"process {claim.process} on {claim.host}" for claim in claims})
+    count = f"{len(waiting)} {'block is' if len(waiting) == 1 else 'blocks are'}"
+    return f"{count} being trained by {', '.join(where) or 'another process'}; waiting to see the end of it."

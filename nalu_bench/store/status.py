@@ -1,0 +1,134 @@
+"""How far the cells of a plan are, as the run store tells it; nothing is asked of the processes that train."""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from nalu_bench.plan.blocks import blocks, parse_ranges
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.store.claims import Claim
+from nalu_bench.store.reader import Store
+
+PAUSE = 5.0
+"""Seconds between two drawings of `watch`: the beat of the claims."""
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """One cell, and its seeds that were asked for.
+
+    Attributes:
+        want: the cell and the seeds asked for.
+        skipped: why the model cannot do the task; None if it can.
+        done, running, failed, missing: number of seeds, each counted once.
+        claims: name of a block that is trained now -> the claim of its process.
+        stopped: name of a block that is not -> the step of its checkpoint.
+        damaged: parts that do not count -> why.
+        steps_left: the steps that its blocks still need, without those that failed.
+    """
+
+    want: Wanted
+    skipped: str | None
+    done: int
+    running: int
+    failed: int
+    missing: int
+    claims: dict[str, Claim]
+    stopped: dict[str, int]
+    damaged: dict[Path, str]
+    steps_left: int
+
+    def lines(self) -> list[str]:
+        """The cell, then each of its blocks that is under way, then the parts that do not count."""
+        cell, count = self.want.cell, len(self.want.seeds)
+        words = self.skipped or f"{self.done}/{count} runs{_counts([self])}"
+        steps = f"of {cell.recipe.steps:,}"
+        return [
+            f"{cell.digest}  {self.want.label():60} {words}",
+            *(f"  seeds {name}: {_running(claim)}" for name, claim in self.claims.items()),
+            *(f"  seeds {name}: stopped at step {step:,} {steps}" for name, step in self.stopped.items()),
+            *(f"  damaged, does not count: {part} ({why})" for part, why in self.damaged.items()),
+        ]
+
+
+@dataclass(frozen=True)
+class Status:
+    """All cells of a plan."""
+
+    cells: list[CellStatus]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is running or missing."""
+        return not any(one.running or one.missing for one in self.cells)
+
+    def lines(self) -> list[str]:
+        """The lines of all cells, and the total."""
+        return [*(line for one in self.cells for line in one.lines()), self.total()]
+
+    def total(self) -> str:
+        """The sums; and the time left if all blocks that are missing train as fast as those that are running."""
+        trained = [one for one in self.cells if not one.skipped]
+        whole = sum(one.done == len(one.want.seeds) for one in trained)
+        runs = f"{sum(one.done for one in trained):,}/{sum(len(one.want.seeds) for one in trained):,} runs"
+        text = f"total: {whole:,}/{len(trained):,} cells, {runs}{_counts(trained)}"
+        rate = sum(claim.rate for one in trained for claim in one.claims.values())
+        left = sum(one.steps_left for one in trained)
+        return text + (f"; {rate:,.0f} steps/s, about {_time(left / rate)} left" if rate > 0 else "")
+
+
+def read(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> Status:
+    """Read the state of cells from the store; `width` is the seeds of a block, None for what the models name."""
+    return Status([_of_cell(store, want, width or want.cell.model.width) for want in wanted])
+
+
+def watch(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> None:
+    """Draw the state again every few seconds, until nothing is running or missing."""
+    while True:
+        status = read(store, wanted, width)
+        print("\033[H\033[J" if sys.stdout.isatty() else "", "\n".join(status.lines()), sep="", flush=True)
+        if status.over:
+            return
+        time.sleep(PAUSE)
+
+
+def _of_cell(store: Store, want: Wanted, width: int) -> CellStatus:
+    cell, asked = want.cell, set(want.seeds)
+    skipped = cell.skip()
+    if skipped:
+        return CellStatus(want, skipped, 0, 0, 0, 0, {}, {}, {}, 0)
+    done = asked & store.finished_seeds(cell)
+    open_seeds = asked - done
+    claims = {name: claim for name, claim in store.claims(cell).items() if open_seeds & set(parse_ranges(name))}
+    running = open_seeds & {seed for name in claims for seed in parse_ranges(name)}
+    failed = (open_seeds - running) & set(store.failures(cell))
+    missing = open_seeds - running - failed
+    stopped = {name: step for name, step in store.in_progress(cell).items() if name not in claims}
+    steps = cell.recipe.steps
+    left = sum(steps - claim.step for claim in claims.values())
+    left += sum(steps - stopped.get(block.span, 0) for block in blocks(missing, width))
+    return CellStatus(
+        want, None, len(done), len(running), len(failed), len(missing), claims, stopped, store.damaged(cell), left
+    )
+
+
+def _counts(cells: Sequence[CellStatus]) -> str:
+    """The numbers of runs that are not done, without those that are 0."""
+    named = {name: sum(getattr(one, name) for one in cells) for name in ("running", "failed", "missing")}
+    return "".join(f", {number:,} {name}" for name, number in named.items() if number)
+
+
+def _running(claim: Claim) -> str:
+    """How far a block is, how fast, and where."""
+    text = f"step {claim.step:,} of {claim.steps:,}"
+    if claim.rate > 0:
+        text += f" at {claim.rate:,.0f} steps/s, {_time((claim.steps - claim.step) / claim.rate)} left"
+    return f"{text}; process {claim.process} on {claim.host}, since {claim.since}"
+
+
+def _time(seconds: float) -> str:
+    return str(tqdm.format_interval(seconds))

@@ -1,0 +1,233 @@
+"""Several processes, one store: what one trains, the others leave to it."""
+
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+
+from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.machine import Machine
+from nalu_bench.run import runner
+from nalu_bench.run.runner import Job
+from nalu_bench.store import claims
+from nalu_bench.store.claims import Claim, ClaimLostError, Claims, Held, System
+from nalu_bench.store.reader import Store
+from nalu_bench.training import loop
+
+MakeCell = Callable[..., Cell]
+MACHINE = Machine("cpu", compile=False, workers=1)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+def jobs(store: Store, *cells: Cell) -> list[Job]:
+    return runner.jobs([Wanted(cell, (0,)) for cell in cells], store, MACHINE)
+
+
+def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_done(
+    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = make_cell("nau nmu"), make_cell("nau nau")
+    todo = jobs(store, first, second)
+    other = Claims()
+    held = other.take(todo[0].claim, 20)
+    assert held is not None
+
+    def finish() -> None:
+        while not store.stored_seeds(second):
+            time.sleep(0.05)
+        assert not store.stored_seeds(first)
+        todo[0].part.parent.mkdir(parents=True)
+        todo[1].part.rename(todo[0].part)  # any sound part will do
+        other.release(held)
+
+    thread = threading.Thread(target=finish)
+    thread.start()
+    assert runner.run(todo, MACHINE) == []
+    thread.join()
+    error = capsys.readouterr().err
+    assert f"1 block is being trained by process {os.getpid()} on " in error
+    assert "blocks 2/2" in error
+    assert not store.stored_seeds(second), "it is not trained again: what was renamed is there"
+
+
+def test_a_block_that_another_process_gives_up_is_taken_over(store: Store, make_cell: MakeCell) -> None:
+    (job,) = todo = jobs(store, make_cell())
+    other = Claims()
+    held = other.take(job.claim, 20)
+    assert held is not None
+    thread = threading.Timer(1.5, other.release, [held])
+    thread.start()
+    assert runner.run(todo, MACHINE) == []
+    thread.join()
+    assert job.part.exists()
+
+
+def test_a_block_that_was_stored_since_the_plan_was_made_is_not_trained(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = jobs(store, make_cell())
+    assert runner.run(todo, MACHINE) == []
+    monkeypatch.setattr(loop, "train_together", lambda *_: pytest.fail("trained again"))
+    assert runner.run(todo, MACHINE) == []
+    assert not list(todo[0].claim.parent.iterdir())
+
+
+def test_an_owner_that_lost_its_claim_stops_and_leaves_the_block(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = make_cell("nau nmu"), make_cell("nau nau")
+    todo = jobs(store, first, second)
+    reached, steps = Held.reached, list[int]()
+
+    def lost(held: Held, step: int) -> None:
+        reached(held, step)
+        if held.path == todo[0].claim:
+            steps.append(step)
+            if step == 10 and steps.count(10) == 1:
+                raise ClaimLostError
+
+    monkeypatch.setattr(Held, "reached", lost)
+    outcome = runner.train(todo, lambda *_: None)
+    assert outcome.failures == []
+    assert outcome.left == [todo[0]]
+    assert steps == [0, 5, 10]
+    assert store.stored_seeds(second)
+    assert not store.failures(first)
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt])
+def test_a_claim_ends_with_its_block_however_that_ends(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None
+) -> None:
+    (job,) = todo = jobs(store, make_cell())
+    evaluate, seen = loop._Loop.evaluate, list[bool]()
+
+    def checked(self: loop._Loop) -> None:
+        seen.append(job.claim.exists())
+        evaluate(self)
+        if error:
+            raise error("no luck")
+
+    monkeypatch.setattr(loop._Loop, "evaluate", checked)
+    if error is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(todo, MACHINE)
+    else:
+        assert len(runner.run(todo, MACHINE)) == (1 if error else 0)
+    assert seen
+    assert all(seen)
+    assert not list(job.claim.parent.iterdir())
+
+
+def test_a_store_that_cannot_be_written_is_found_before_training(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    todo = jobs(store, make_cell())
+    monkeypatch.setattr(claims.System, "write", full)
+    monkeypatch.setattr(loop, "train_together", lambda *_: pytest.fail("trained"))
+    (line,) = runner.run(todo, MACHINE)
+    assert "no space left on device" in line
+
+
+def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
+    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (job,) = todo = jobs(store, make_cell())
+    runner.run(todo, MACHINE)
+    expected = store.curves(job.cell)
+    (job.part / "curves.parquet").unlink()
+    assert store.stored_seeds(job.cell) == set()
+    assert jobs(store, job.cell) == todo
+    assert runner.run(todo, MACHINE) == []
+    assert "parts/0-24 is damaged (curves.parquet not there): moved to" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(store.curves(job.cell), expected, check_exact=True)
+    assert store.damaged(job.cell) == {}
+    assert len(list((store.root / job.cell.folder / "damaged").iterdir())) == 1
+
+
+CAMPAIGN = [
+    "-m", "task=ten_parameter", "model=nau,nmu,nac,linear", "seeds=75", "recipe.steps=200", "recipe.log_every=20",
+    "recipe.evaluation_size=100", "budget=smoke", "compile=false",
+]  # fmt: skip
+BLOCKS = 12
+KILLS = 8
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_twice(tmp_path: Path) -> None:
+    chance, alone, shared = random.Random(time.time_ns()), tmp_path / "alone", tmp_path / "shared"
+    with contextlib.ExitStack() as stack:
+
+        def start(home: Path, workers: int) -> "subprocess.Popen[bytes]":
+            command = [sys.executable, "-m", "nalu_bench", "run", *CAMPAIGN, f"device.workers={workers}"]
+            environment = os.environ | {"NALU_BENCH_HOME": str(home)}
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        log = stack.enter_context((tmp_path / "log").open("w", encoding="utf-8"))
+        assert start(alone, 1).wait() == 0
+        running = [start(shared, workers) for workers in (1, 1, 1, 2)]
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0, 1))
+            number = training(shared, running, chance)
+            running[number].kill()
+            running[number].wait()
+            running[number] = start(shared, 1 + number // 3)
+        assert [process.wait() for process in running] == [0] * 4
+    text = (tmp_path / "log").read_text(encoding="utf-8")
+    for trouble in ("stored by another process already", "is damaged", "Traceback"):
+        assert trouble not in text
+    expected, found = (sorted(home.glob("runs/*/*/*/parts/[0-9]*")) for home in (alone, shared))
+    assert len(expected) == BLOCKS
+    assert [part.relative_to(shared) for part in found] == [part.relative_to(alone) for part in expected]
+    for one, other in zip(expected, found, strict=True):
+        for name in ("curves.parquet", "runs.parquet", "parameters.npz", "weights.parquet"):
+            assert (one / name).read_bytes() == (other / name).read_bytes()
+    assert not list(shared.glob("runs/*/*/*/claims/*"))
+    assert not list(shared.glob("runs/*/*/*/damaged"))
+
+
+def training(home: Path, running: "list[subprocess.Popen[bytes]]", chance: random.Random) -> int:
+    """The number of a process that trains a block, itself or by a worker; waits for one."""
+    numbers = {process.pid: number for number, process in enumerate(running)}
+    while True:
+        texts = [System().read(path) for path in home.glob("runs/*/*/*/claims/[0-9]*.json")]
+        claims = [claim for text in texts if (claim := Claim.parsed(text or "")) and not System().dead(claim)]
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            owners = {claim.process: psutil.Process(claim.process).ppid() for claim in claims}
+            found = [numbers[process] for pair in owners.items() for process in pair if process in numbers]
+            if found:
+                return chance.choice(found)
+        time.sleep(0.1)
+
+
+def parts(home: Path) -> list[Path]:
+    return list(home.glob("runs/*/*/*/parts/[0-9]*/manifest.json"))
+
+
+def test_a_block_is_named_by_its_span(store: Store, make_cell: MakeCell) -> None:
+    (job,) = jobs(store, make_cell())
+    assert job.block == Block(0)
+    assert (job.part.name, job.claim.name) == ("0-24", "0-24.json")
