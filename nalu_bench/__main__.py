@@ -16,7 +16,10 @@ def main() -> int:
     for number, handler in before.items():
         signal.signal(number, handler)
     stop.own()
-    return cli.main()
+    code = cli.main()
+    for number in numbers:  # Python takes a second to end, and would show a traceback
+        signal.signal(number, lambda *_: os._exit(code))
+    return code
 
 
 def _end(number: int, _: FrameType | None) -> None:

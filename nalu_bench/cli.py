@@ -135,15 +135,16 @@ def _run(options: argparse.Namespace) -> int:
 
             print(kept(todo), file=sys.stderr)
             return stop.exit_code()
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    if experiment is None:
-        from nalu_bench.analysis.brief import brief
+    with stop.at_once("stopped after training: what it made is stored, and the same command shows it."):
+        for failure in failures:
+            print(f"failed: {failure}", file=sys.stderr)
+        if experiment is None:
+            from nalu_bench.analysis.brief import brief
 
-        print(brief(store, plan.cells))
-    else:
-        given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
-        print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
+            print(brief(store, plan.cells))
+        else:
+            given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
+            print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
     return 1 if failures else 0
 
 

@@ -145,11 +145,11 @@ def _check_memory(todo: Sequence[Job], room: int) -> None:
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
-    """Raise UsageError if data, machine or networks cannot do what is asked; print a line if nothing is compiled."""
-    _check_data(todo)
-    _check_memory(todo, memory.available())  # before any network is built
+    """Raise UsageError if store, data, machine or networks cannot do what is asked; say so if nothing is compiled."""
     for root in {job.root for job in todo}:
         upkeep.prepare(root)
+    _check_data(todo)
+    _check_memory(todo, memory.available())  # before any network is built
     _check_networks(todo)
     if machine.device == "cuda":
         import torch
