@@ -4,14 +4,14 @@ import argparse
 import contextlib
 import functools
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nalu_bench import __version__, paths
-from nalu_bench.errors import UsageError, plain_warnings, unknown
+from nalu_bench.errors import Interrupted, UsageError, plain_warnings, unknown
+from nalu_bench.run import stop
 
 if TYPE_CHECKING:
     from nalu_bench.plan.compose import Plan
@@ -32,10 +32,10 @@ Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with t
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 if interrupted."""
-    options = _parser().parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
-    plain_warnings()
+    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 or 143 if interrupted."""
     try:
+        options = _parser().parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
+        plain_warnings()
         return int(options.command(options))
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -44,8 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not end in a traceback
-        print("interrupted; the same command goes on from the last checkpoints.", file=sys.stderr)
+        print("stopped.", file=sys.stderr)
         return 130
 
 
@@ -128,12 +127,38 @@ def _store(committed: bool = True) -> "Store":
 
 
 def _run(options: argparse.Namespace) -> int:
+    with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
+        plan, experiment = _plan(options)
+        store = _store(plan.committed)
+        todo = _missing(plan, experiment, store)
+    failures = []
+    if todo:
+        try:
+            failures = _launch(todo, plan, store)
+        except Interrupted:
+            from nalu_bench.run.kept import kept
+
+            print(kept(todo), file=sys.stderr)
+            return stop.exit_code()
+    with stop.at_once("stopped after training: what it made is stored, and the same command shows it."):
+        for failure in failures:
+            print(f"failed: {failure}", file=sys.stderr)
+        if experiment is None:
+            from nalu_bench.analysis.brief import brief
+
+            print(brief(store, plan.cells))
+        else:
+            given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
+            print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
+    return 1 if failures else 0
+
+
+def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store") -> "list[Job]":
+    """The jobs that a plan needs, once all is checked; print how many there are, and what is skipped."""
     from nalu_bench.run import runner
 
-    plan, experiment = _plan(options)
     if experiment is not None:
         _check(experiment, plan)
-    store = _store(plan.committed)
     for want in plan.cells:
         if want.cell.skip():
             print(f"{want.label()}: skipped, {want.cell.skip()}.")
@@ -141,28 +166,17 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     todo = runner.jobs(plan.cells, store, plan.machine)
     wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
-    failures = []
     if todo:
         runner.check(plan.machine, todo)
         missing = sum(
             len(set(want.seeds) - store.finished_seeds(want.cell)) for want in plan.cells if not want.cell.skip()
         )
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
-        failures = _launch(todo, plan, store)
     elif plan.cells:
         print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
     else:
         print("nothing to train: the experiment has no cells.")
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    if experiment is None:
-        from nalu_bench.analysis.brief import brief
-
-        print(brief(store, plan.cells))
-    else:
-        given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
-        print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
-    return 1 if failures else 0
+    return todo
 
 
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
@@ -174,7 +188,9 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
         return runner.run(todo, plan.machine)
     folder = paths.runs_dir() / ".hydra"
     cells = runner.by_cell(todo)
-    launch.sweep(functools.partial(runner.train_cell, cells, plan.machine), range(len(cells)), plan.hydra, folder)
+    job = functools.partial(runner.train_cell, cells, plan.machine, os.getpid())
+    with stop.through_children():
+        launch.sweep(job, range(len(cells)), plan.hydra, folder)
     left = runner.jobs(plan.cells, store, plan.machine)
     return [f"{job.label}: not in the store, see the launcher's output" for job in left]
 

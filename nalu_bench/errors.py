@@ -1,4 +1,4 @@
-"""The error that users see, two helpers that raise it, and plain warnings."""
+"""The error that users see, two helpers that raise it, the end by a signal, and plain warnings."""
 
 import contextlib
 import difflib
@@ -9,6 +9,10 @@ from pathlib import Path
 
 class UsageError(Exception):
     """A request with a wrong name, key or value. The command line shows it without a traceback and exits with 2."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Training was asked to stop, and has saved what it can. This is no failure, so it is no `Exception`."""
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:

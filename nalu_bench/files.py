@@ -1,21 +1,74 @@
-"""Atomic writing: a file or folder gets its final name only once it is complete."""
+"""Atomic writing: a file or folder gets its final name only once it is complete and on the disk."""
 
+import contextlib
 import hashlib
 import os
+import re
 import shutil
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
+
+OWN_AGE = 3600.0
+"""Seconds after which the temporary file of a process of this machine that is gone is abandoned."""
+
+OTHER_AGE = 24 * 3600.0
+"""The same for a machine whose processes cannot be seen from here; no file takes a day to write."""
+
+
+def temporary(path: Path) -> Path:
+    """The temporary name of `path` in this process, beside it: `.<name>.<host>.<process>.tmp`."""
+    return path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
+
+
+def remove_abandoned(temporaries: Iterable[Path], now: float) -> None:
+    """Remove temporary files and folders whose writers were killed, and none that a process may still be writing.
+
+    Args:
+        temporaries: paths made by `temporary`.
+        now: the time on the clock of their file system.
+    """
+    for path in temporaries:
+        if _abandoned(path, now):
+            with contextlib.suppress(OSError):  # another process was faster, or another user owns it
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _abandoned(path: Path, now: float) -> bool:
+    import psutil
+
+    writer = re.search(r"\.([^.]+)\.(\d+)\.tmp$", path.name)
+    ours = writer is not None and writer[1] == HOST
+    if writer and ours and psutil.pid_exists(int(writer[2])):
+        return False
+    try:
+        newest = max(entry.stat().st_mtime for entry in (path, *path.glob("*")))
+    except FileNotFoundError:
+        return False  # its writer is at work
+    return now - newest > (OWN_AGE if ours else OTHER_AGE)
+
+
+def to_disk(path: Path) -> None:
+    """Wait until a file or folder is on the disk: after a loss of power no name may stand for less than was written."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    unfinished = temporary(path)
     try:
-        write(temporary)
-        os.replace(temporary, path)
+        write(unfinished)
+        to_disk(unfinished)
+        os.replace(unfinished, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
 def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
@@ -25,21 +78,24 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         False if the folder is there already: it is never written twice, and the first of two processes wins.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
+    unfinished = temporary(path)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
     try:
-        fill(temporary)
+        fill(unfinished)
+        for written in (*unfinished.iterdir(), unfinished):
+            to_disk(written)
         if path.exists():
             return False
-        os.replace(temporary, path)
+        os.replace(unfinished, path)
+        to_disk(path.parent)
         return True
     except OSError:
         if path.exists():  # another process renamed its folder after the check above
             return False
         raise
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from nalu_bench.cli import main
@@ -155,32 +156,120 @@ def group_lives(group: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("workers", "signals"), [(1, 1), (2, 1), (2, 2)])
-def test_an_interrupted_run_ends_at_once_and_leaves_nothing_half_written(
-    home: Path, workers: int, signals: int
-) -> None:
-    arguments = ["task=ten_parameter", "model=nmu", "seeds=50", "recipe.steps=20000", "recipe.log_every=10"]
-    command = [sys.executable, "-m", "nalu_bench", "run", *arguments, "compile=false", f"device.workers={workers}"]
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, start_new_session=True,
+ONE_SIGINT, ONE_SIGTERM = [signal.SIGINT], [signal.SIGTERM]
+
+
+def begin(*arguments: str) -> "subprocess.Popen[bytes]":
+    """A command that trains longer than any test, in a process group of its own."""
+    long = ["task=ten_parameter", "seeds=50", "recipe.steps=2000000", "recipe.log_every=10", "compile=false"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "nalu_bench", "run", *long, *arguments], stderr=subprocess.PIPE, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test in the background inherits deafness
     )  # fmt: skip
-    assert process.stderr is not None
-    while b"step/s, solved" not in process.stderr.readline(200):
-        pass
-    for _ in range(signals):
-        os.killpg(process.pid, signal.SIGINT)
-        time.sleep(0.05)
-    output = process.communicate(timeout=30)[1].decode()
-    assert process.returncode == 130
-    assert "the same command goes on" in output
-    assert "Traceback" not in output
-    assert not list(home.glob("runs/**/parts/*"))
+
+
+def wait_until_at_work(parent: int, count: int) -> None:
+    """Wait until some processes of a command have worked for 8 seconds: half of that is spent before any step."""
+    processes: list[psutil.Process] = []
+    while sum(process.cpu_times().user > 8 for process in processes) < count:
+        time.sleep(0.2)
+        processes = psutil.Process(parent).children(recursive=True) if count > 1 else [psutil.Process(parent)]
+
+
+def wait_for_end_of_group(group: int) -> None:
     for _ in range(100):
-        if not group_lives(process.pid):
+        if not group_lives(group):
             return
         time.sleep(0.1)
     pytest.fail("a worker outlives its parent")
+
+
+@pytest.mark.parametrize(
+    ("workers", "signals"),
+    [
+        (1, ONE_SIGINT),
+        (2, ONE_SIGTERM),
+        pytest.param(1, ONE_SIGTERM, marks=pytest.mark.slow),
+        pytest.param(2, ONE_SIGINT, marks=pytest.mark.slow),
+        pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
+    ],
+)
+def test_an_interrupted_run_saves_what_it_has_and_leaves_nothing_half_written(
+    home: Path, workers: int, signals: list[signal.Signals]
+) -> None:
+    process = begin("model=nmu", f"device.workers={workers}")
+    wait_until_at_work(process.pid, workers)
+    started = time.monotonic()
+    for number in signals:
+        os.killpg(process.pid, number)
+        time.sleep(0.05)
+    output = process.communicate(timeout=30)[1].decode()
+    assert process.returncode == 128 + signals[0]
+    assert time.monotonic() - started < 15  # 10 on a machine that does nothing else
+    assert "the same command goes on" in output
+    assert "Traceback" not in output
+    assert not list(home.glob("runs/**/parts/*"))
+    wait_for_end_of_group(process.pid)
+    assert not list(home.glob("runs/**/*.tmp")) or len(signals) == 2
+    if len(signals) == 1:
+        steps = [json.loads(note.read_text())["step"] for note in sorted(home.glob("runs/**/checkpoints/*.json"))]
+        assert max(steps) >= 1
+        assert f"{len(steps)} kept by " in output
+        assert all(f" at step {step:,}" in output for step in steps)
+
+
+@pytest.mark.parametrize("module", ["nalu_bench.cli", "pathlib", "hydra", "torch"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_training_ends_in_one_line(home: Path, module: str, number: signal.Signals) -> None:
+    program = f"""if True:
+        import os, sys
+        class Signal:
+            def find_spec(self, name, *rest):
+                if name == {module!r}:
+                    os.kill(os.getpid(), {int(number)})
+        for name in ("pathlib", "nalu_bench.cli"):
+            sys.modules.pop(name, None)
+        sys.meta_path.insert(0, Signal())
+        sys.argv = ["nalu-bench", "run", *{SMOKE!r}, "model=nmu"]
+        from nalu_bench.__main__ import main
+        sys.exit(main())"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 128 + number
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("stopped before ")
+    assert "nothing yet" in line
+    assert list(home.iterdir()) == []
+
+
+def test_a_full_disk_is_found_before_training(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["run", *SMOKE, "model=nmu"]) == 2
+    output = capsys.readouterr()
+    assert f"error: the run store {home / 'runs'} must take new files" in output.err
+    assert "to train" not in output.out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_jobs_of_joblib_save_when_the_command_is_asked_to_stop_and_end_when_it_is_killed(
+    home: Path, number: signal.Signals
+) -> None:
+    process = begin("-m", "model=nau,nmu", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+    wait_until_at_work(process.pid, 2)
+    os.kill(process.pid, number) if number == signal.SIGKILL else os.killpg(process.pid, number)
+    output = process.communicate(timeout=30)[1].decode()
+    wait_for_end_of_group(process.pid)
+    assert "Traceback" not in output
+    if number != signal.SIGKILL:
+        assert process.returncode == 128 + number
+        assert " kept by checkpoints (" in output
+        assert len(list(home.glob("runs/*/*/*/checkpoints/0-24.pt"))) == 2
 
 
 def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from nalu_bench.errors import Interrupted
+from nalu_bench.run import stop
 from nalu_bench.run.progress import Display
 from nalu_bench.store.claims import Claim, System, Watch
 from nalu_bench.store.reader import damage
@@ -21,12 +23,18 @@ PAUSE = 1.0
 
 
 def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
-    """Wait until blocks are stored or can be claimed; returns (those to be claimed, the rest)."""
+    """Wait until blocks are stored or can be claimed; returns (those to be claimed, the rest).
+
+    Raises:
+        Interrupted if this process was asked to stop.
+    """
     waiting, watch = list(left), Watch()
     if waiting:
         tqdm.write(_line(waiting), file=sys.stderr)
     while waiting:
         time.sleep(PAUSE)
+        if stop.asked():
+            raise Interrupted
         for job in [job for job in waiting if job.part.exists() and not damage(job.part)]:
             waiting.remove(job)
             progress(job.label, job.cell.recipe.steps, 0)

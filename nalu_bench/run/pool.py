@@ -1,6 +1,8 @@
 """Work in processes side by side. Their reports are passed on; a process that dies loses only its own work.
 
-Workers end with their parent, however it ends.
+Workers end with their parent, however it ends. A parent that is asked to stop sends SIGTERM to its workers, which save
+what they have and end; a worker that gets SIGTERM from elsewhere does the same, and stops the whole work. The signal
+is the only message: a flag in shared memory has a lock, and a worker that is killed may hold it.
 """
 
 import contextlib
@@ -8,20 +10,37 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
 from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from nalu_bench.errors import plain_warnings
+from nalu_bench.errors import Interrupted, UsageError, plain_warnings
+from nalu_bench.run import stop
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 Tell = Callable[..., None]
 """The work calls it with anything it has to report."""
+
+UNGUARDED = 97
+"""Exit status of a worker in which the script that started it would start workers again."""
+
+GUARD = (
+    'a script that trains with several workers must begin its work below the line `if __name__ == "__main__":`, '
+    "because every worker imports the script; this one begins it when it is imported. Add the line, or set "
+    "device.workers=1."
+)
+
+ENDED = {-signal.SIGTERM, 128 + signal.SIGTERM}
+"""Exit status of a worker that SIGTERM has ended: between two items, or once it had saved the one it had."""
 
 
 class WorkerDiedError(Exception):
@@ -41,6 +60,10 @@ def outcomes(
         items: one piece of work each.
         workers: number of processes.
         listen: called in this process with everything that the work tells.
+
+    Raises:
+        Interrupted if this process or a worker was asked to stop, once the workers have ended.
+        UsageError if the workers cannot start, because the script that started them has no `__main__` guard.
     """
     left = list(items)
     while left:
@@ -58,35 +81,59 @@ def _until_one_dies(
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(events,))
+    pool = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(events, os.getpid()))
+    pending: dict[Future[Result], Item] = {}
+    processes: set[BaseProcess] = set()
     try:
-        pending = {pool.submit(_work, work, item): item for item in items}
+        with contextlib.suppress(BrokenProcessPool):  # a process may die while others are started
+            for item in items:
+                pending[_submit(pool, work, item)] = item
+                processes |= set(multiprocessing.active_children()) - others
         while pending:
+            if stop.asked():
+                raise Interrupted
             _pass_on(events, listen)
             for future in [future for future in pending if future.done()]:
                 item = pending.pop(future)
                 with contextlib.suppress(BrokenProcessPool):
                     yield item, future.result()
     except BaseException:
-        with _deaf():
-            for process in set(multiprocessing.active_children()) - others:
-                process.kill()  # its block goes on from its last checkpoint
-            pool.shutdown(wait=False, cancel_futures=True)
+        _end(processes)
+        pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+    _judge({process.exitcode for process in processes})
 
 
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Ignore Ctrl-C: a second one must not leave workers behind that wait for work for ever."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is interrupted
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _submit(pool: ProcessPoolExecutor, work: Callable[[Item, Tell], Result], item: Item) -> Future[Result]:
     try:
-        yield
+        return pool.submit(_work, work, item)
+    except RuntimeError as error:
+        if "bootstrapping" in str(error):  # this process is a worker, and has not yet imported the script
+            raise SystemExit(UNGUARDED) from None
+        raise
+
+
+def _judge(ends: set[int | None]) -> None:
+    """Raise the error that the exit statuses of the workers stand for; a worker that was killed stands for none."""
+    if UNGUARDED in ends:
+        raise UsageError(GUARD)
+    if ends & ENDED and ends <= ENDED | {0, None}:  # the pool sends SIGTERM to the others of a worker that died
+        raise Interrupted
+
+
+def _end(processes: Collection[BaseProcess]) -> None:
+    """Let the workers save what they have, and kill those that take too long."""
+    until = time.monotonic() + stop.SECONDS
+    running = {process.sentinel for process in processes}
+    try:
+        for process in processes:
+            process.terminate()
+        while running and time.monotonic() < until:
+            running.difference_update(connection.wait(list(running), max(0.0, until - time.monotonic())))
     finally:
-        signal.signal(signal.SIGINT, before)
+        for process in processes:
+            process.kill()
 
 
 def _pass_on(events: Any, listen: Tell) -> None:
@@ -100,24 +147,33 @@ def _pass_on(events: Any, listen: Tell) -> None:
 _events: Any = None
 
 
-def _start(events: Any) -> None:
+def _start(events: Any, parent: int) -> None:
     global _events
     _events = events
+    stop.own()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with(parent)
     plain_warnings()
 
 
-def _end_with_parent() -> None:
-    """End this worker when its parent dies.
+def end_with(parent: int) -> None:
+    """End this process when its parent dies, whose id is given.
 
     A killed parent cannot end its workers, and a worker that went on would write beside those of the next run.
     """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _work(work: Callable[[Item, Tell], Result], item: Item) -> Result:
-    return work(item, lambda *event: _events.put(event))
+    with contextlib.suppress(Interrupted), stop.after_the_step(lambda: ""):
+        result = work(item, lambda *event: _events.put(event))
+        if not stop.asked():
+            return result
+    sys.stderr.flush()
+    os._exit(stop.exit_code())

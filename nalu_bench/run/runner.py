@@ -3,6 +3,8 @@
 import math
 import os
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +12,17 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler, elsewhere, memory, pool
+from nalu_bench.run import compiler, elsewhere, memory, pool, stop
+from nalu_bench.run.kept import kept
 from nalu_bench.run.progress import Display, Progress, reporter
-from nalu_bench.store import provenance, schema
+from nalu_bench.store import provenance, schema, upkeep
 from nalu_bench.store.claims import ClaimLostError, Claims, Held
 from nalu_bench.store.reader import Store
 
@@ -73,6 +76,9 @@ MOST_TOGETHER = 3
 
 GIB = 2**30
 
+LINGER = 1.0
+"""Seconds that an interrupted Hydra job waits for those beside it: joblib kills them all when the first ends."""
+
 
 def jobs(wanted: Sequence[Wanted], store: Store, machine: Machine) -> list[Job]:
     """The jobs that are missing: the first block of every cell in the order of the cells, then the second, ..."""
@@ -102,11 +108,21 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False) -> list[str]
     """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed.
 
     Jobs that other processes train are left to them until all else is done; then they are waited for, or taken over.
+
+    Raises:
+        Interrupted after SIGINT or SIGTERM, once the jobs that train have written their checkpoints.
     """
     if not todo:
         return []
+    seconds = stop.SECONDS + (stop.SPARE if machine.workers > 1 else 0)
+    with stop.after_the_step(lambda: kept(todo), seconds):
+        return _run(todo, machine, quiet)
+
+
+def _run(todo: Sequence[Job], machine: Machine, quiet: bool) -> list[str]:
     _set_aside_damaged(todo)
     total = sum(job.cell.recipe.steps for job in todo)
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which outlives a process that is killed
     pause = 0.1 if sys.stderr.isatty() else 30  # a log file wants few lines
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = Display(bar, len(todo))
@@ -169,14 +185,11 @@ def _check_memory(todo: Sequence[Job], room: int) -> None:
 
 
 def check(machine: Machine, todo: Sequence[Job]) -> None:
-    """Raise UsageError if data, machine or networks cannot do what is asked; print a line if nothing is compiled."""
+    """Raise UsageError if store, data, machine or networks cannot do what is asked; say so if nothing is compiled."""
+    for root in {job.root for job in todo}:
+        upkeep.prepare(root)
     _check_data(todo)
     _check_memory(todo, memory.available())  # before any network is built
-    for root in {job.root for job in todo}:
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"the run store {root} cannot be made: {error.strerror}; set NALU_BENCH_HOME.") from None
     _check_networks(todo)
     if machine.device == "cuda":
         import torch
@@ -211,7 +224,13 @@ def _check_networks(todo: Sequence[Job]) -> None:
 
 
 def train(group: Group, progress: Progress) -> Outcome:
-    """Claim, train and store the jobs of a group in this process."""
+    """Claim, train and store the jobs of a group in this process.
+
+    Raises:
+        Interrupted if this process was asked to stop; nothing is recorded as failed.
+    """
+    if stop.asked():
+        raise Interrupted
     pending, outcome = list(group), Outcome([], [])
     try:
         with Claims() as claims:
@@ -266,10 +285,31 @@ def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
     return list(cells.values())
 
 
-def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> None:
-    """One Hydra job: train and store cells[index]; failures are stored too, and printed in the job's output."""
-    for failure in run(cells[index], machine, quiet=True):
-        print(f"failed: {failure}", file=sys.stderr)
+def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, index: int) -> None:
+    """One Hydra job: train and store cells[index]; failures are stored too, and printed in the job's output.
+
+    A job in a process of its own ends when it gets SIGTERM, and when the command dies that started this process.
+
+    Args:
+        command: the process of the command.
+    """
+    apart, below = os.getpid() != command, os.getppid() == command
+    if apart:
+        stop.own()
+    if below:
+        pool.end_with(command)
+    try:
+        upkeep.prepare(cells[index][0].root)  # another machine may see the store otherwise
+        for failure in run(cells[index], machine, quiet=True):
+            print(f"failed: {failure}", file=sys.stderr)
+    except Interrupted:
+        if not apart:
+            raise
+        if below:
+            time.sleep(LINGER)
+        else:
+            print(kept(cells[index]), file=sys.stderr, flush=True)
+        os._exit(stop.exit_code())
 
 
 def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
@@ -291,7 +331,7 @@ def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tup
         )
         for job, held in mine
     ]  # fmt: skip
-    for number, outcome in train_together(requests, mode):
+    for number, outcome in train_together(requests, mode, stop.asked):
         if isinstance(outcome, Exception):
             yield number, outcome
         else:

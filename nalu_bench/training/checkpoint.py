@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from nalu_bench.files import temporary, to_disk
+
 Snapshot = dict[str, Any]
 
 
@@ -23,16 +25,19 @@ def save(path: Path, snapshot: Snapshot) -> None:
     A JSON file beside it holds the step alone, for readers without torch. If the disk is full, the checkpoint is lost
     with a warning, and training goes on.
     """
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    note = path.with_suffix(".json")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save(snapshot, temporary)
+        torch.save(snapshot, temporary(path))
+        to_disk(temporary(path))
+        temporary(note).write_text(json.dumps({"step": snapshot["step"]}))
         with contextlib.suppress(FileNotFoundError):  # none yet, or another process has just finished the block
             os.replace(path, _older(path))
-        os.replace(temporary, path)
-        path.with_suffix(".json").write_text(json.dumps({"step": snapshot["step"]}))
+        os.replace(temporary(path), path)
+        os.replace(temporary(note), note)
     except (OSError, RuntimeError) as error:  # torch raises the latter for a disk that is full
-        temporary.unlink(missing_ok=True)
+        temporary(path).unlink(missing_ok=True)
+        temporary(note).unlink(missing_ok=True)
         warnings.warn(f"checkpoint {path} cannot be written ({error}).", CheckpointWarning, stacklevel=2)
 
 
@@ -72,8 +77,8 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
 
 def remove(path: Path) -> None:
-    """Delete all files of a finished block, and those that a killed process left half-written."""
-    for left in (path, _older(path), path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*.tmp")):
+    """Delete the files of a finished block."""
+    for left in (path, _older(path), path.with_suffix(".json")):
         left.unlink(missing_ok=True)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalu_bench.errors import Interrupted
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import Arrays, BlockResult
@@ -33,6 +34,14 @@ FORMAT = 3
 
 Report = Callable[[int, int], None]
 """Called after every evaluation with the step and the number of seeds solved so far."""
+
+Stop = Callable[[], bool]
+"""Asked after every step whether to stop."""
+
+
+def never() -> bool:
+    """Train to the end."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -54,24 +63,31 @@ class Request:
     threshold: float | None = None
 
 
-def train_together(requests: Sequence[Request], mode: Mode) -> Iterator[tuple[int, BlockResult | Exception]]:
+def train_together(
+    requests: Sequence[Request], mode: Mode, stop: Stop = never
+) -> Iterator[tuple[int, BlockResult | Exception]]:
     """Train blocks of the same seeds and the same `data.sharing_key`; yields (index, outcome) as each block ends.
 
     Every block starts from its checkpoint, if it has one; blocks that are behind catch up first. A failure ends only
     the block in which it happens.
+
+    Raises:
+        Interrupted once `stop` is true; every block that trains has then written its checkpoint.
     """
     first = requests[0]
     assert len({(sharing_key(one.cell), one.block.span) for one in requests}) == 1
     draw = training_numbers(first.cell, first.block.seeds, mode)
     loops: list[_Loop] = []
     for number, request in enumerate(requests):
+        if stop():
+            raise Interrupted
         try:
             loop = _Loop(request, mode, number)
         except Exception as error:  # the caller stores and reports it
             yield number, error
             continue
         loops.append(loop)
-    group = _Group(loops, draw)
+    group = _Group(loops, draw, stop)
     while loops:
         for loop in [loop for loop in loops if loop.done]:
             loops.remove(loop)
@@ -94,17 +110,19 @@ class _Group:
     Args:
         loops: the blocks that are not done; a block that fails or ends is removed.
         draw: their random numbers.
+        stop: see `train_together`.
     """
 
-    def __init__(self, loops: list["_Loop"], draw: Draw) -> None:
+    def __init__(self, loops: list["_Loop"], draw: Draw, stop: Stop = never) -> None:
         self.loops = loops
         self.draw = draw
+        self.stop = stop
         self.saved = time.monotonic()
 
     def advance(self) -> Iterator[tuple["_Loop", Exception]]:
         """Train the blocks that are furthest behind to their next evaluation, or to the step of the others.
 
-        Yields every block that fails, with its error.
+        Yields every block that fails, with its error. Raises Interrupted if it is to stop.
         """
         if not self.loops:
             return
@@ -117,10 +135,12 @@ class _Group:
         while step < until:
             step += 1
             yield from self._each(running, _Loop.update, self.draw(step))
-            now = time.monotonic()
-            if now - self.saved > CHECKPOINT_SECONDS:
+            stopping = self.stop()
+            if stopping or time.monotonic() - self.saved > CHECKPOINT_SECONDS:
                 started = self._settle(running, started)
                 self.save()
+            if stopping:
+                raise Interrupted
         due = [loop for loop in running if loop.step == loop.next_evaluation]
         yield from self._each(due, _Loop.evaluate)
         self._settle(running, started)

@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from nalu_bench.run import pool
+from nalu_bench.errors import Interrupted
+from nalu_bench.run import pool, stop
 
 
 def square(item: int, tell: Callable[..., None]) -> int:
@@ -25,6 +27,115 @@ def square(item: int, tell: Callable[..., None]) -> int:
 def stay(item: int, tell: Callable[..., None]) -> None:
     tell("at work")
     time.sleep(30)
+
+
+def save(folder: Path, tell: Callable[..., None]) -> None:
+    """Work until it is to stop, then leave a file; work in a folder named `deaf` goes on for ever."""
+    tell(os.getpid())
+    while not stop.asked() or folder.name == "deaf":
+        time.sleep(0.01)
+    (folder / "saved").write_text("")
+    raise Interrupted
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / "one", tmp_path / "two"]
+    for path in paths:
+        path.mkdir()
+    return paths
+
+
+@pytest.fixture
+def ask() -> Iterator[Callable[..., None]]:
+    """Listens to two workers, and sends this process SIGTERM once both are at work."""
+    seen: list[int] = []
+
+    def listen(worker: int) -> None:
+        seen.append(worker)
+        if len(seen) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with stop.after_the_step(lambda: ""):
+        yield listen
+        for _ in range(100):
+            if not any(psutil.pid_exists(worker) for worker in seen):
+                return
+            time.sleep(0.1)
+        pytest.fail("a worker outlives the work")
+
+
+def test_a_parent_that_is_asked_to_stop_lets_its_workers_save(folders: list[Path], ask: Callable[..., None]) -> None:
+    with pytest.raises(Interrupted):
+        list(pool.outcomes(save, folders, 2, ask))
+    assert all((folder / "saved").exists() for folder in folders)
+    assert stop.exit_code() == 143
+
+
+def test_a_worker_that_takes_too_long_to_save_is_killed(
+    tmp_path: Path, folders: list[Path], ask: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stop, "SECONDS", 0.5)  # here; the worker's own limit stays
+    deaf = tmp_path / "deaf"
+    with pytest.raises(Interrupted):
+        list(pool.outcomes(save, [folders[0], deaf], 2, ask))
+    assert (folders[0] / "saved").exists()
+
+
+def test_a_worker_that_gets_sigterm_itself_saves_and_so_do_the_others(folders: list[Path]) -> None:
+    seen: list[int] = []
+
+    def listen(worker: int) -> None:
+        seen.append(worker)
+        if len(seen) == 2:
+            os.kill(worker, signal.SIGTERM)
+
+    with pytest.raises(Interrupted):
+        list(pool.outcomes(save, folders, 2, listen))
+    assert all((folder / "saved").exists() for folder in folders)
+
+
+def test_workers_without_work_end_at_once(folders: list[Path]) -> None:
+    def both(*event: int) -> None:
+        if len(event) == 2:  # the square: one worker is at work then, and one soon has none
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    started = time.monotonic()
+    with pytest.raises(Interrupted), stop.after_the_step(lambda: ""):
+        list(pool.outcomes(square_or_save, [folders[0], 2], 2, both))
+    assert (folders[0] / "saved").exists()
+    assert time.monotonic() - started < stop.SECONDS
+
+
+def square_or_save(item: Any, tell: Callable[..., None]) -> Any:
+    return save(item, tell) if isinstance(item, Path) else square(item, tell)
+
+
+SCRIPT = """
+from nalu_bench.errors import UsageError
+from nalu_bench.run import pool
+from tests.run.test_pool import square
+{guard}
+    try:
+        print(dict(pool.outcomes(square, [1, 2, 3], 2, lambda *event: None)))
+    except UsageError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "said"),
+    [("if True:", 'below the line `if __name__ == "__main__":`'), ("if __name__ == '__main__':", "{1: 1, 2: 4, 3: 9}")],
+    ids=["without", "with"],
+)
+def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path, guard: str, said: str) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT.format(guard=guard))
+    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[2]}:{os.environ.get('PYTHONPATH', '')}"}
+    command = [sys.executable, str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 def test_what_the_work_makes_and_tells_arrives() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.network import Stack
 from nalu_bench.plan.blocks import WIDTH, Block, blocks
@@ -568,6 +568,33 @@ def test_a_checkpoint_of_another_version_or_mode_is_refused_with_what_differs(
     monkeypatch.setattr("nalu_bench.plan.cell.TRAINER_VERSION", 99)
     with pytest.warns(CheckpointWarning, match=r"of version.trainer 2 \(not 99\); it is not used"):
         assert checkpoint.load(path, Single(make_cell()).identity) is None
+
+
+@pytest.mark.parametrize("step", [1, 5, 7, 20])
+def test_blocks_that_are_to_stop_save_the_step_they_are_at_and_go_on_with_the_same_bits(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, step: int
+) -> None:
+    cells = different(make_cell, make_task)
+    expected = together(cells, tmp_path / "uninterrupted")
+    requests = [Request(cell, ALL, tmp_path / f"{cell.digest}.pt", silent) for cell in cells]
+    answers = iter([False] * (len(cells) + step - 1) + [True])  # asked before each block starts and after each step
+    ended: list[int] = []
+    with pytest.raises(Interrupted):
+        ended += [number for number, _ in train_together(requests, EAGER, lambda: next(answers))]
+    for number, cell in enumerate(cells):
+        if cell.recipe.steps >= step:
+            note = json.loads((tmp_path / f"{cell.digest}.json").read_text())
+            assert note == {"step": step}
+            assert number not in ended
+    for result, resumed in zip(expected, together(cells, tmp_path), strict=True):
+        assert same(resumed, result)
+
+
+def test_a_block_that_has_not_begun_when_it_is_to_stop_leaves_nothing(make_cell: MakeCell, tmp_path: Path) -> None:
+    request = Request(make_cell(), ALL, tmp_path / "block.pt", silent)
+    with pytest.raises(Interrupted):
+        list(train_together([request], EAGER, lambda: True))
+    assert list(tmp_path.iterdir()) == []
 
 
 def selected_after(cell: Cell, errors: list[list[float]]) -> tuple[list[int], list[float]]:

@@ -1,0 +1,37 @@
+"""The folder of the run store before training: it can be written, and nothing lies in it that was abandoned."""
+
+import contextlib
+from pathlib import Path
+
+from nalu_bench.errors import UsageError
+from nalu_bench.files import remove_abandoned, temporary, to_disk
+
+PROBE_BYTES = 2**20
+"""Written once to see whether the disk is full; a part of a small cell takes about as much."""
+
+
+def prepare(root: Path) -> None:
+    """Make the folder of the store, check that it can be written, and remove what killed processes left half-written.
+
+    Raises:
+        UsageError if it cannot be made or written, as on a disk that is full: it is found before training, not after.
+    """
+    probe = temporary(root / "probe")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the run store {root} cannot be made: {error.strerror}; set NALU_BENCH_HOME.") from None
+    try:
+        probe.write_bytes(bytes(PROBE_BYTES))
+        to_disk(probe)
+        now = probe.stat().st_mtime  # on the clock of the file system, which another machine may keep
+    except OSError as error:
+        raise UsageError(
+            f"the run store {root} must take new files, and cannot be written: {error.strerror}; free space or change "
+            "the permissions there, or set NALU_BENCH_HOME to another folder."
+        ) from None
+    finally:
+        with contextlib.suppress(OSError):  # there may be no file, on a disk that is read-only
+            probe.unlink()
+    for pattern in ("*.tmp", "*/*/*/*.tmp", "*/*/*/*/*.tmp"):  # the root, a cell, its parts and its checkpoints
+        remove_abandoned(root.glob(pattern), now)

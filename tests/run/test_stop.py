@@ -1,0 +1,90 @@
+"""What signals do before and while blocks train."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nalu_bench.errors import Interrupted
+from nalu_bench.run import stop
+
+HANDLED = (signal.SIGINT, signal.SIGTERM)
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_blocks_train_is_noted_and_raises_nothing(number: int, code: int) -> None:
+    before = [signal.getsignal(one) for one in HANDLED]
+    with stop.after_the_step(lambda: ""):
+        assert not stop.asked()
+        send(number)
+        assert stop.asked()
+        send(signal.SIGTERM)  # clusters repeat it
+    assert not stop.asked()
+    assert stop.exit_code() == code
+    assert [signal.getsignal(one) for one in HANDLED] == before
+
+
+def test_a_second_sigint_interrupts_a_process_that_is_not_our_own() -> None:
+    with stop.after_the_step(lambda: ""):
+        send(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            send(signal.SIGINT)
+
+
+def test_a_signal_before_training_interrupts_a_process_that_is_not_our_own() -> None:
+    for number in HANDLED:
+        with pytest.raises(KeyboardInterrupt), stop.at_once("stopped."):
+            send(number)
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stop.after_the_step(lambda: ""):
+            send(signal.SIGINT)
+            assert not stop.asked()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_who_waits_for_other_processes_is_interrupted_whatever_their_end_raises() -> None:
+    def wait() -> None:
+        try:
+            send(signal.SIGTERM)
+        except KeyboardInterrupt:
+            raise OSError("a worker has ended") from None
+
+    with pytest.raises(Interrupted), stop.through_children():
+        wait()
+    with pytest.raises(OSError, match="no signal"), stop.through_children():
+        raise OSError("no signal")
+
+
+OWN = "import os, signal, sys, time; from nalu_bench.run import stop; stop.own(); kill = os.kill; me = os.getpid()\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "said"),
+    [
+        ("with stop.at_once('a line'): kill(me, signal.SIGINT)", 130, "a line"),
+        ("with stop.at_once('a line'): kill(me, signal.SIGTERM)", 143, "a line"),
+        ("with stop.after_the_step(lambda: 'late', 0.2): kill(me, signal.SIGTERM); time.sleep(30)", 143, "late"),
+        ("with stop.after_the_step(lambda: 'no'): kill(me, signal.SIGTERM); kill(me, signal.SIGINT)", 130, "at once"),
+        ("with stop.after_the_step(lambda: 'no', 0.2): kill(me, signal.SIGTERM)\ntime.sleep(0.5); sys.exit(3)", 3, ""),
+    ],
+    ids=["before", "before-term", "late", "second", "in-time"],
+)
+def test_a_process_of_our_own_ends_with_a_line(program: str, code: int, said: str) -> None:
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", OWN + program], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert said in done.stderr.strip()
+    assert bool(said) == bool(done.stderr)
+    assert time.monotonic() - started < 20
