@@ -41,7 +41,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
 def _folders(home: Path) -> Iterator[tuple[str, Path]]:
     """(experiment, folder) of all committed results below a folder."""
     for path in sorted(home.glob(f"*/*/{MANIFEST}")):
-        if path.parts[-3] != "local":
+        if path.parts[-3] != "local" and _holds_results(path.parent):
             yield path.parent.relative_to(home).as_posix(), path.parent
 
 
@@ -51,6 +51,7 @@ def finished(folder: Path) -> Iterator[Finished]:
 
 
 def _holds_results(folder: Path) -> bool:
+    """Whether a folder's manifest is that of results; a part of a run store has one, too."""
     return (folder / MANIFEST).exists() and not (folder / schema.RUNS).exists()
 
 

@@ -56,9 +56,9 @@ class Store:
             try:
                 for cell, seed in list(_trained_runs(path)):
                     seeds[cell].add(seed)
-            except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+            except (OSError, ValueError, TypeError, csv.Error) as error:
                 warnings.warn(
-                    f"{path} is damaged ({error!r}), so its runs do not count as finished; restore it from git.",
+                    f"{path} is damaged ({error}), so its runs do not count as finished; restore it from git.",
                     stacklevel=2,
                 )
         return seeds
@@ -168,7 +168,10 @@ class Store:
 def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
     with path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream, strict=True):
+        rows = csv.DictReader(stream, strict=True)
+        if not {"cell", "seed", "status"} <= set(rows.fieldnames or ()):
+            raise ValueError("it must have the columns cell, seed, status")
+        for row in rows:
             if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):
                 yield row["cell"], int(row["seed"])
 
