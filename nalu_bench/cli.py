@@ -25,6 +25,7 @@ EXAMPLES = """examples:
   nalu-bench run experiment=madsen2020/table1 budget=smoke
   nalu-bench report madsen2020/table1
   nalu-bench status experiment=madsen2020/table1 budget=paper
+  nalu-bench verify madsen2020/table1 --rerun 3 --longest 10
   nalu-bench list
 
 Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with the extra [slurm], submitit_slurm.
@@ -227,7 +228,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
-    """Train random finished blocks of the folders again; returns how many differ."""
+    """Train random finished blocks of the folders again; returns how many differ or can no longer be trained."""
     from nalu_bench.analysis.verify import finished
     from nalu_bench.run.rerun import choose, rerun
 
@@ -237,7 +238,12 @@ def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
     print(f"training {len(blocks)} of {len(found)} finished blocks again: --rerun {options.rerun} --seed {seed}")
     wrong = 0
     for block in blocks:
-        outcome = rerun(block)
+        try:
+            outcome = rerun(block)
+        except UsageError as error:
+            print(f"{block.label}: {error}", file=sys.stderr)
+            wrong += 1
+            continue
         print(outcome.describe(), flush=True)
         for fault in outcome.faults:
             print(f"  {fault}", file=sys.stderr)

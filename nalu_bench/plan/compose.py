@@ -233,7 +233,11 @@ def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
 
 
 def _pairs(arguments: Iterable[str]) -> list[Pair]:
-    return _single(_split(list(arguments))[0])
+    """The pairs of overrides that stand in a file; Hydra's own, such as a launcher's `_target_`, are refused there."""
+    ours, hydra_overrides = _split(list(arguments))
+    if hydra_overrides:
+        raise UsageError(f"an experiment cannot set '{hydra_overrides[0]}'; give it on the command line.")
+    return _single(ours)
 
 
 def _configure(pairs: Sequence[Pair]) -> DictConfig:

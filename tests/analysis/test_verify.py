@@ -21,7 +21,8 @@ def test_all_committed_results_are_verified(capsys: pytest.CaptureFixture[str]) 
     assert len(lines) == len(folders) + 1
     assert all("no faults" in line for line in lines)
     runs = sum(len(pd.read_csv(folder / "runs.csv")) for folder in folders)
-    assert lines[-1].startswith("in all") and f"{runs:,} runs" in lines[-1]
+    assert lines[-1].startswith("in all")
+    assert f"{runs:,} runs" in lines[-1]
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def test_a_choice_is_repeated_by_its_seed_and_leaves_out_what_is_long() -> None:
     chosen = [one.place for one in choose(found, 3, 12, None)]
     assert chosen == [one.place for one in choose(found, 3, 12, None)]
     assert {one.place for one in choose(found, 5, 12, 1.0)} == {"0", "1", "2"}
-    with pytest.raises(UsageError, match="none of 9 is shorter than 0.25 minutes; raise --longest"):
+    with pytest.raises(UsageError, match=r"none of 9 is shorter than 0\.25 minutes; raise --longest"):
         choose(found[1:], 3, 12, 0.25)
 
 
