@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import functools
 import os
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ EXAMPLES = """examples:
   nalu-bench run experiment=madsen2020/table1 budget=smoke
   nalu-bench report madsen2020/table1
   nalu-bench status madsen2020/table1 budget=paper
+  nalu-bench verify madsen2020/table1 --rerun 3 --longest 10
   nalu-bench list
 
 Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with the extra [slurm], submitit_slurm.
@@ -79,8 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_overrides(status)
     status.set_defaults(command=_status)
 
-    check = verbs.add_parser("verify", help="check committed results: files against hashes, facts against curves")
-    check.add_argument("experiments", nargs="*", help="such as madsen2020/table1; all by default")
+    check = verbs.add_parser("verify", help="check results and stores: files against hashes, facts against curves")
+    check.add_argument("asked", nargs="*", metavar="EXPERIMENT or FOLDER", help="all committed results by default")
+    check.add_argument("--store", action="store_true", help="check the run store, too")
+    check.add_argument("--rerun", type=int, metavar="N", help="train N random finished blocks again and compare them")
+    check.add_argument("--seed", type=int, help="of the choice of these blocks")
+    check.add_argument("--longest", type=float, metavar="MINUTES", help="leave out blocks that took longer than this")
     check.set_defaults(command=_verify)
 
     names = verbs.add_parser("list", help="show the names that configurations can use")
@@ -226,20 +232,46 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from nalu_bench.analysis.verify import folders, verify
+    from nalu_bench.analysis.verified import Verified
+    from nalu_bench.analysis.verify import targets, verify
 
-    chosen = dict(folders(paths.results_dir(), options.experiments))
-    for name in options.experiments:
-        if name not in chosen:
-            raise unknown("experiment with results", name, dict(folders(paths.results_dir(), [])))
-    faults = 0
+    chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
+    if options.store:
+        chosen |= {"store": paths.runs_dir()}
+    total = Verified()
     for name, folder in chosen.items():
         found = verify(folder)
-        print(f"{name:24} {found.describe()}")
+        print(f"{name:24} {found.describe()}", flush=True)
         for fault in found.faults:
+            print(f"  {name}: {fault}", file=sys.stderr)
+        total += found
+    print(f"{'in all':24} {total.describe()}", flush=True)
+    wrong = _rerun(options, list(chosen.values())) if options.rerun else 0
+    return 1 if total.faults or wrong else 0
+
+
+def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
+    """Train random finished blocks of the folders again; returns how many differ or can no longer be trained."""
+    from nalu_bench.analysis.verify import finished
+    from nalu_bench.run.rerun import choose, rerun
+
+    found = [block for folder in folders for block in finished(folder)]
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    blocks = choose(found, options.rerun, seed, options.longest)
+    print(f"training {len(blocks)} of {len(found)} finished blocks again: --rerun {options.rerun} --seed {seed}")
+    wrong = 0
+    for block in blocks:
+        try:
+            outcome = rerun(block)
+        except UsageError as error:
+            print(f"{block.label}: {error}", file=sys.stderr)
+            wrong += 1
+            continue
+        print(outcome.describe(), flush=True)
+        for fault in outcome.faults:
             print(f"  {fault}", file=sys.stderr)
-        faults += len(found.faults)
-    return 1 if faults else 0
+        wrong += bool(outcome.faults)
+    return wrong
 
 
 def _list(options: argparse.Namespace) -> int:

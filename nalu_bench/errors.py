@@ -1,4 +1,4 @@
-"""The error that users see, two helpers that raise it, the end by a signal, and plain warnings."""
+"""The error that users see, helpers that make or raise it, the end by a signal, and plain warnings."""
 
 import contextlib
 import difflib
@@ -25,6 +25,17 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     return UsageError(f"unknown {what} '{given}'{hint} Known: {', '.join(names) or '(none)'}.")
+
+
+def taken(what: str, name: str, first: object, second: object) -> UsageError:
+    """The error for two things of one name; nothing shadows another.
+
+    >>> print(taken("model", "nmu", "conf/model/nmu.yaml", "mine/model/nmu.yaml"))
+    a model must have a name of its own: nmu is taken by conf/model/nmu.yaml and mine/model/nmu.yaml; rename one.
+    """
+    article = "an" if what[0] in "aeiou" else "a"
+    places = f"{first} and {second}"
+    return UsageError(f"{article} {what} must have a name of its own: {name} is taken by {places}; rename one.")
 
 
 def plain_warnings() -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
@@ -98,7 +98,7 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file directly in a folder, by name and sorted by it."""
-    files = sorted(path for path in folder.iterdir() if path.is_file())
+def hashes(folder: Path, among: Collection[str] | None = None) -> dict[str, str]:
+    """SHA-256 of the files directly in a folder, or of some `among` them, by name and sorted by it."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and (among is None or path.name in among))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

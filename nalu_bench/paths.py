@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from nalu_bench.errors import UsageError
+
 PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
 
@@ -41,4 +43,6 @@ def results_dir() -> Path:
 def user_conf_dir() -> Path | None:
     """The user's own folder of YAML files (NALU_BENCH_CONF), searched after the shipped one."""
     folder = os.environ.get("NALU_BENCH_CONF")
+    if folder and not Path(folder).is_dir():
+        raise UsageError(f"NALU_BENCH_CONF must name a folder of configurations, got {folder}; make it, or unset it.")
     return Path(folder).resolve() if folder else None

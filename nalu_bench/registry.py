@@ -19,7 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, taken, unknown
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
@@ -151,8 +151,7 @@ class Registry:
             raise unknown(self.kind, name, self.entries)
         claims = self._found.get(name, [])
         if len(claims) > 1:
-            places = " and ".join(entry.place for entry in claims)
-            raise UsageError(f"a {self.kind} must have a name of its own: {name} is taken by {places}; rename one.")
+            raise taken(self.kind, name, claims[0].place, " and ".join(entry.place for entry in claims[1:]))
         return self.entries[name]
 
     def load(self, name: str) -> Any:

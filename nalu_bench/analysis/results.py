@@ -14,8 +14,10 @@ from typing import Any
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.measure.collect import Collection, collect, read_manifest
+from nalu_bench.analysis.measure.agree import disagreements
+from nalu_bench.analysis.measure.collect import MANIFEST, MEASURED, RUNS_FILE, Collection, collect, read_manifest
 from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.measure.recheck import contradictions
 from nalu_bench.analysis.printed.published import check_words
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.tables import Table, as_latex
@@ -95,11 +97,26 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
     kind.require(now)
     if before and folder == shared:
         _refuse_loss(folder, before, now, store, scope.cells)
-    if before is None or _news(now, before):
-        _write_measured(folder, now)
-    _render(kind, folder)
-    _seal(folder)
+    _refuse_contradictions(now, folder, store)
+    try:
+        if before is None or _news(now, before):
+            _write_measured(folder, now)
+        _render(kind, folder)
+        _seal(folder)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
     return folder
+
+
+def _refuse_contradictions(now: Collection, folder: Path, store: Store) -> None:
+    """Refuse runs that do not follow from their own curves, whoever gave the files new hashes."""
+    found = [*disagreements(now, now.manifest), *contradictions(now, now.manifest)]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        raise UsageError(
+            f"{found[0]}{more}: the runs of {folder} and {store.root} must follow from their curves; restore the "
+            "folder from git, or delete the part of this run and train it again."
+        )
 
 
 def _news(now: Collection, before: Collection) -> bool:
@@ -145,19 +162,19 @@ def _write_measured(folder: Path, collection: Collection) -> None:
         if len(frame) or name == "curves.parquet":
             write = functools.partial(frame.to_parquet, index=False, compression="zstd")
             write_atomically(folder / name, write)
-    _write_text(folder / "runs.csv", collection.runs_text())
-    _write_manifest(folder, collection.manifest)
+    _write_text(folder / RUNS_FILE, collection.runs_text())
+    _write_manifest(folder, collection.manifest | {"files": hashes(folder, MEASURED)})
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    _write_text(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+    _write_text(folder / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
 
 def _seal(folder: Path) -> None:
     """Enter the SHA-256 of every other file into the manifest."""
     manifest = read_manifest(folder)
     assert manifest is not None
-    files = {name: digest for name, digest in hashes(folder).items() if name != "manifest.json"}
+    files = {name: digest for name, digest in hashes(folder).items() if name != MANIFEST}
     if manifest.get("files") != files:
         _write_manifest(folder, manifest | {"files": files})
 
@@ -166,19 +183,31 @@ def _render(kind: Kind, folder: Path) -> None:
     """Make tables and figures from the measured files in the folder."""
     measured = Collection.read(folder)
     assert measured is not None
+    table, texts = tables(kind, measured)
+    for name, text in texts.items():
+        _write_text(folder / name, text)
+    figure, drawn = kind.figure(_trained(measured), table)
+    _write_text(folder / "figure.csv", _csv(drawn))
+    _write_figure(folder, figure)
+
+
+def tables(kind: Kind, measured: Collection) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The rows with their verdicts, and the files that hold them: name -> text."""
     skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-    trained = replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
-    table = compared(_judged(kind.rows(trained), measured), kind.published)
-    write_atomically(folder / "table.csv", lambda path: _write_csv(table, path))
+    table = compared(_judged(kind.rows(_trained(measured)), measured), kind.published)
     judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
     footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
-    tables = kind.tables(footnotes.mark(table, judged))
+    layouts = kind.tables(footnotes.mark(table, judged))
     notes = [*_remarks(table, skipped), *footnotes.texts()]
-    _write_text(folder / "table.md", _markdown(kind.experiment, measured, table, tables, notes))
-    _write_text(folder / "table.tex", _latex(kind.experiment, measured, tables, footnotes.texts()))
-    figure, drawn = kind.figure(trained, table)
-    write_atomically(folder / "figure.csv", lambda path: _write_csv(drawn, path))
-    _write_figure(folder, figure)
+    return table, {
+        "table.csv": _csv(table),
+        "table.md": _markdown(kind.experiment, measured, table, layouts, notes),
+        "table.tex": _latex(kind.experiment, measured, layouts, footnotes.texts()),
+    }
+
+
+def _trained(measured: Collection) -> Collection:
+    return replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
 
 
 def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
@@ -191,9 +220,9 @@ def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
     return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
 
 
-def _write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write ten digits: further ones differ between processors, which add in different orders."""
-    frame.to_csv(path, index=False, lineterminator="\n", float_format="%.10g")
+def _csv(frame: pd.DataFrame) -> str:
+    """CSV with ten digits: further ones differ between processors, which add in different orders."""
+    return frame.to_csv(index=False, lineterminator="\n", float_format="%.10g")
 
 
 def _write_text(path: Path, text: str) -> None:

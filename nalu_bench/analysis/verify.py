@@ -1,67 +1,107 @@
-"""Committed results against themselves: files against the manifest, facts against the curves."""
+"""Results and run stores against themselves: files against manifests, facts against curves, tables against runs."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis.measure.collect import Collection, read_manifest
+from nalu_bench.analysis import results
+from nalu_bench.analysis.measure.agree import disagreements
+from nalu_bench.analysis.measure.collect import MANIFEST, Collection, read_manifest
 from nalu_bench.analysis.measure.recheck import Check, findings
-from nalu_bench.errors import UsageError
+from nalu_bench.analysis.verified import Verified
+from nalu_bench.analysis.verify_store import cells, verify_cells
+from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.files import hashes
+from nalu_bench.plan import experiment
+from nalu_bench.store import schema
+from nalu_bench.store.finished import Finished, in_cells, in_results
+from nalu_bench.store.integrity import file_faults
+
+RESTORE = "restore this folder from git, or delete it to have it made again"
 
 
-@dataclass(frozen=True)
-class Verified:
-    """The check of one folder of `results/`.
+def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
+    """Name -> folder of everything asked for: experiments with results below `home`, or folders; all of `home` if none.
 
-    Attributes:
-        files: how many files have the hash of the manifest.
-        facts: how many selected steps, errors and solved steps were recomputed, bracketed or contradicted.
-        faults: a line for each file or fact that does not match.
+    Raises:
+        UsageError for what is neither.
     """
+    known = dict(_folders(home))
+    found: dict[str, Path] = {}
+    for text in asked:
+        if text in known:
+            found[text] = known[text]
+        elif Path(text).is_dir():
+            found |= {str(path): path for _, path in _folders(Path(text))} or {text: Path(text)}
+        else:
+            raise unknown("folder or experiment with results", text, known)
+    return found if asked else known
 
-    files: int
-    facts: Counter[str]
-    faults: list[str]
 
-    def describe(self) -> str:
-        """One line: `11 files match; 900 facts recomputed, 0 bracketed`."""
-        facts = ", ".join(f"{self.facts[check]:,} {check}" for check in (Check.RECOMPUTED, Check.BRACKETED))
-        return f"{self.files} files match; facts: {facts}" + (f"; FAULTS: {len(self.faults)}" if self.faults else "")
+def _folders(home: Path) -> Iterator[tuple[str, Path]]:
+    """(experiment, folder) of all committed results below a folder."""
+    for path in sorted(home.glob(f"*/*/{MANIFEST}")):
+        if path.parts[-3] != "local" and _holds_results(path.parent):
+            yield path.parent.relative_to(home).as_posix(), path.parent
+
+
+def finished(folder: Path) -> Iterator[Finished]:
+    """The finished blocks of a folder of results, a run store, or the folder of one of its cells."""
+    return in_results(folder) if _holds_results(folder) else in_cells(cells(folder))
+
+
+def _holds_results(folder: Path) -> bool:
+    """Whether a folder's manifest is that of results; a part of a run store has one, too."""
+    return (folder / MANIFEST).exists() and not (folder / schema.RUNS).exists()
 
 
 def verify(folder: Path) -> Verified:
-    """Check every file of a folder against its manifest, and every run against its curve.
+    """Check a folder of results, a run store, or the folder of one of its cells.
 
     Raises:
-        UsageError if the folder holds no results.
+        UsageError if the folder is none of these.
     """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise UsageError(f"{folder} must hold the results of an experiment, and has no manifest.json.")
-    stated, found = manifest.get("files", {}), hashes(folder)
-    others = [name for name in stated if stated[name] != found.get(name)]
-    states = {name: "has another hash than in" if name in found else "is missing, and stands in" for name in others}
-    faults = [f"{name} {state} manifest.json; restore this folder from git" for name, state in states.items()]
-    faults += [f"{name} is not in manifest.json" for name in found if name not in (*stated, "manifest.json")]
+    if _holds_results(folder):
+        return verify_results(folder)
+    found = list(cells(folder))
+    if not found:
+        raise UsageError(f"{folder} must be a folder of results, a run store or the folder of a cell, and is none.")
+    return verify_cells(found)
+
+
+def verify_results(folder: Path) -> Verified:
+    """Check every file against the manifest, every run against its curve and its cell, and the table against the runs.
+
+    Files are hashed once. What is damaged is named, and the rest is checked.
+    """
     try:
-        collection = Collection.read(folder)
+        manifest = read_manifest(folder)
+        assert manifest is not None
+        stated, present = manifest["files"], hashes(folder)
+        faults = [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
+        matching = sum(present.get(name) == digest for name, digest in stated.items())
+        collection = Collection.parse(folder, manifest)
+        with damage_named(folder, RESTORE):
+            checks = list(findings(collection, manifest))
+            faults += [f"{line}; {RESTORE}" for line in disagreements(collection, manifest)]
     except UsageError as error:
-        return Verified(len(stated) - len(others), Counter(), [*faults, str(error)])
-    assert collection is not None
-    checks = list(findings(collection, manifest))
-    faults += [
-        f"cell {one.cell} seed {one.seed}: {one.fact} is {one.check} by its curve ({one.why})"
-        for one in checks
-        if one.check == Check.CONTRADICTED
-    ]
-    return Verified(len(stated) - len(others), Counter(str(one.check) for one in checks), faults)
+        return Verified(faults=[str(error)])
+    faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
+    faults += _table_faults(folder, collection)
+    trained = sum(1 for one in checks if one.fact == "status")
+    return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)
 
 
-def folders(results: Path, names: list[str]) -> Iterator[tuple[str, Path]]:
-    """(experiment, folder) of those named, else of all that hold results."""
-    for path in sorted(results.glob("*/*/manifest.json")):
-        name = path.parent.relative_to(results).as_posix()
-        if path.parts[-3] != "local" and (not names or name in names):
-            yield name, path.parent
+def _table_faults(folder: Path, collection: Collection) -> Iterator[str]:
+    """A line for every table that is not what the runs and the printed numbers give."""
+    name = collection.manifest["experiment"]
+    again = f"make it again: nalu-bench report {name}"
+    try:
+        _, texts = results.tables(results.kind_of(experiment.load(name)), collection)
+    except (UsageError, ValueError, KeyError, TypeError) as error:  # runs that are edited may give no table at all
+        yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
+        return
+    for file, text in texts.items():
+        path = folder / file
+        if path.exists() and path.read_bytes() != text.encode():
+            yield f"{file} is not what runs.csv and the printed numbers give; {again}"

@@ -1,7 +1,6 @@
 """A cell: one model on one task under one recipe, with the address of its runs."""
 
 import functools
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -11,7 +10,7 @@ from typing import Any
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
-from nalu_bench.plan.identity import canonical, plain
+from nalu_bench.plan.identity import address, plain
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 
@@ -73,8 +72,8 @@ class Cell:
 
     @functools.cached_property
     def digest(self) -> str:
-        """The first 16 hexadecimal digits of the SHA-256 of the identity as canonical JSON."""
-        return hashlib.sha256(canonical(self.identity()).encode()).hexdigest()[:16]
+        """The hash of the identity, see `identity.address`."""
+        return address(self.identity())
 
     @property
     def folder(self) -> Path:

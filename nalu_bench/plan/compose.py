@@ -23,7 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths, registry
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, taken, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import CellGroup, Experiment
@@ -195,7 +195,18 @@ def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
     for argument in ours:
         if "=" not in argument or argument.startswith("~"):
             raise UsageError(f"an override must look like key=value, got '{argument}'.")
+    _refuse_repeated(arguments)
     return [_parse(argument) for argument in ours], hydra_overrides
+
+
+def _refuse_repeated(arguments: Sequence[str]) -> None:
+    """Raise UsageError if a key is given twice; Hydra would take the last value."""
+    given: dict[str, str] = {}
+    for argument in arguments:
+        key = argument.partition("=")[0].lstrip("+~").strip()
+        if key in given:
+            raise UsageError(f"{key} must be given once, got '{given[key]}' and '{argument}'.")
+        given[key] = argument
 
 
 def _parse(argument: str) -> Override:
@@ -228,7 +239,11 @@ def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
 
 
 def _pairs(arguments: Iterable[str]) -> list[Pair]:
-    return _single(_split(list(arguments))[0])
+    """The pairs of overrides that stand in a file; Hydra's own, such as a launcher's `_target_`, are refused there."""
+    ours, hydra_overrides = _split(list(arguments))
+    if hydra_overrides:
+        raise UsageError(f"an experiment cannot set '{hydra_overrides[0]}'; give it on the command line.")
+    return _single(ours)
 
 
 def _configure(pairs: Sequence[Pair]) -> DictConfig:
@@ -300,9 +315,24 @@ def _register_schemas() -> None:
 
 
 def _conf_dirs() -> list[Path]:
-    """The shipped folder, then the user's: it adds names and cannot shadow any."""
-    user = paths.user_conf_dir()
-    return [paths.conf_dir(), *([user] if user else [])]
+    """The shipped folder, then the user's: it adds names.
+
+    Raises:
+        UsageError if a user's file has the name of a shipped one: it would be ignored.
+    """
+    shipped, user = paths.conf_dir(), paths.user_conf_dir()
+    if user is None or user == shipped.resolve():
+        return [shipped]
+    _refuse_shadows(shipped, user)
+    return [shipped, user]
+
+
+@functools.cache
+def _refuse_shadows(shipped: Path, user: Path) -> None:
+    for path in sorted(shipped.rglob("*.yaml")):
+        name = path.relative_to(shipped)
+        if (user / name).exists():
+            raise taken(name.parent.as_posix(), name.stem, path, user / name)
 
 
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:

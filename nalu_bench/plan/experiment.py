@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, taken, unknown
 from nalu_bench.plan.schemas import filled
 
 DEFAULT_BUDGET = "short"
@@ -191,6 +191,16 @@ def _stated(scale: Scale) -> dict[str, Any]:
 
 
 def _files() -> dict[str, Path]:
+    """Name -> file of every experiment.
+
+    Raises:
+        UsageError if a user's experiment has the name of a shipped one, whose folder in `results/` it would write to.
+    """
     user = paths.user_conf_dir()
-    roots = [paths.experiments_dir(), *([user / "experiments"] if user else [])]
-    return {path.relative_to(root).with_suffix("").as_posix(): path for root in roots for path in root.glob("*/*.yaml")}
+    found: dict[str, Path] = {}
+    for root in (paths.experiments_dir(), *([user / "experiments"] if user else [])):
+        for path in root.glob("*/*.yaml"):
+            name = path.relative_to(root).with_suffix("").as_posix()
+            if found.setdefault(name, path).resolve() != path.resolve():
+                raise taken("experiment", name, found[name], path)
+    return found

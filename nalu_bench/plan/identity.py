@@ -1,5 +1,6 @@
 """Configurations as canonical JSON; its hash is a cell's address."""
 
+import hashlib
 import json
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -39,3 +40,8 @@ def canonical(value: Any) -> str:
         return int(item) if isinstance(item, float) and item.is_integer() else item
 
     return json.dumps(unify(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def address(identity: Any) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of an identity as canonical JSON."""
+    return hashlib.sha256(canonical(identity).encode()).hexdigest()[:16]

@@ -3,7 +3,9 @@
 import csv
 import functools
 import json
+import warnings
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 from nalu_bench.store.claims import Claim, System
+from nalu_bench.store.integrity import part_faults
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +34,7 @@ class Store:
     def __init__(self, root: Path, results: Path | None = None) -> None:
         self.root = root
         self.results = results
+        self._sound: set[Path] = set()
 
     def parts(self, cell: Cell) -> list[Path]:
         """Finished parts of a cell, by name; the first that holds a seed is the one that counts."""
@@ -52,22 +56,24 @@ class Store:
 
     @functools.cached_property
     def committed(self) -> defaultdict[str, set[int]]:
-        """Cell digest -> seeds that committed results report."""
+        """Cell digest -> seeds that committed results report. A damaged file costs only its own, with a warning."""
         seeds: defaultdict[str, set[int]] = defaultdict(set)
-        files = sorted(self.results.glob("*/*/runs.csv")) if self.results else []
-        for path in files:
-            with path.open(encoding="utf-8", newline="") as stream:
-                for row in csv.DictReader(stream):
-                    if row.get("status") in (schema.Status.FINISHED, schema.Status.DIVERGED):
-                        seeds[row["cell"]].add(int(row["seed"]))
+        for path in sorted(self.results.glob("*/*/runs.csv")) if self.results else []:
+            try:
+                for cell, seed in list(_trained_runs(path)):
+                    seeds[cell].add(seed)
+            except (OSError, ValueError, TypeError, csv.Error) as error:
+                warnings.warn(
+                    f"{path} is damaged ({error}), so its runs do not count as finished; restore it from git.",
+                    stacklevel=2,
+                )
         return seeds
 
     def failures(self, cell: Cell) -> dict[int, str]:
         """Seed -> the last line of its traceback, for blocks that could not be trained."""
         failed: dict[int, str] = {}
-        for path in sorted((self.root / cell.folder / "failures").glob("*.json")):
-            entry = json.loads(path.read_text(encoding="utf-8"))
-            failed |= dict.fromkeys(entry["seeds"], entry["traceback"].strip().splitlines()[-1])
+        for path in sorted((self.root / cell.folder / "failures").glob("[0-9]*.json")):
+            failed |= _failure(path)
         stored = self.stored_seeds(cell) if failed else set()
         return {seed: why for seed, why in failed.items() if seed not in stored}
 
@@ -80,7 +86,7 @@ class Store:
     def in_progress(self, cell: Cell) -> dict[str, int]:
         """Name of a block -> the step of its checkpoint, for blocks that are not finished."""
         files = sorted((self.root / cell.folder / "checkpoints").glob("*.json"))
-        return {path.stem: json.loads(path.read_text(encoding="utf-8"))["step"] for path in files}
+        return {path.stem: _noted_step(path) for path in files}
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row for every stored seed, sorted, with the facts of its part."""
@@ -151,12 +157,20 @@ class Store:
         manifest = self._manifest(part)
         return {"part": part.name, "device": manifest["device"], "mode": manifest["mode"], "commit": manifest["commit"]}
 
+    def _refuse_faults(self, part: Path) -> None:
+        """Raise ValueError if a part does not match its manifest; each is checked once."""
+        if part not in self._sound:
+            for fault in part_faults(part):
+                raise ValueError(fault)
+            self._sound.add(part)
+
     def _frame(self, parts: list[Path], file: str, facts: Any, order: list[str]) -> "pd.DataFrame":
         import pandas as pd
 
         frames = []
         for part in parts:
             with damage_named(part, REMEDY):
+                self._refuse_faults(part)
                 frames.append(pd.read_parquet(part / file).assign(**(facts(part) if facts else {})))
         if not frames:
             return pd.DataFrame(columns=order)
@@ -187,3 +201,31 @@ def _filled(path: Path) -> bool:
         return any(path.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return False
+
+
+def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
+    """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream, strict=True)
+        if not {"cell", "seed", "status"} <= set(rows.fieldnames or ()):
+            raise ValueError("it must have the columns cell, seed, status")
+        for row in rows:
+            if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):
+                yield row["cell"], int(row["seed"])
+
+
+def _failure(path: Path) -> dict[int, str]:
+    """Seed -> the last line of the traceback. A file that is cut off is named instead, for the seeds in its name."""
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        return dict.fromkeys(map(int, entry["seeds"]), entry["traceback"].strip().splitlines()[-1])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return dict.fromkeys(parse_ranges(path.stem), f"its record {path} is damaged; run the same command again")
+
+
+def _noted_step(path: Path) -> int:
+    """The step in the note beside a checkpoint; 0 if the note is cut off. The checkpoint itself is not read."""
+    try:
+        return int(json.loads(path.read_text(encoding="utf-8"))["step"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

@@ -1,4 +1,4 @@
-"""`nalu-bench verify` passes on what is committed, and names what was edited."""
+"""`nalu-bench verify` passes on what is committed, and names what was edited, even where its hash was edited too."""
 
 import json
 import shutil
@@ -11,44 +11,154 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.files import hashes
 
+NAME = "madsen2020/table1"
+
 
 def test_all_committed_results_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 0
-    out = capsys.readouterr().out
-    assert len(out.splitlines()) == len(list((paths.CHECKOUT / "results").glob("[!l]*/*/manifest.json")))
-    assert "FAULTS" not in out
+    lines = capsys.readouterr().out.splitlines()
+    folders = [path.parent for path in (paths.CHECKOUT / "results").glob("[!l]*/*/manifest.json")]
+    assert len(lines) == len(folders) + 1
+    assert all("no faults" in line for line in lines)
+    runs = sum(len(pd.read_csv(folder / "runs.csv")) for folder in folders)
+    assert lines[-1].startswith("in all")
+    assert f"{runs:,} runs" in lines[-1]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    copy = tmp_path / "results" / "madsen2020" / "table1"
-    shutil.copytree(paths.CHECKOUT / "results" / "madsen2020" / "table1", copy)
+    copy = tmp_path / "results" / NAME
+    shutil.copytree(paths.CHECKOUT / "results" / NAME, copy)
     return copy
 
 
-def test_an_edited_a_missing_and_a_foreign_file_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def edit_runs(folder: Path, column: str, value: str, where: str, rows: int = 1) -> None:
+    """Set a column of the first `rows` runs that have a value in the column `where`, and enter the new hash."""
+    runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
+    runs.loc[runs.index[runs[where] != ""][:rows], column] = value
+    runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+    rehash(folder)
+
+
+def rehash(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"] = {name: digest for name, digest in hashes(folder).items() if name != "manifest.json"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def said(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
+    """What a command says that must end with `code`."""
+    assert main(list(arguments)) == code
+    return capsys.readouterr().err
+
+
+def test_edited_missing_and_foreign_files_are_named_with_what_to_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "table.csv").write_text("edited")
     (folder / "figure.png").unlink()
     (folder / "notes.txt").write_text("foreign")
-    assert main(["verify", "madsen2020/table1"]) == 1
-    said = capsys.readouterr().err
-    assert all(name in said for name in ("table.csv", "figure.png", "notes.txt"))
+    lines = said(capsys, 1, "verify", NAME).splitlines()
+    for words in (
+        "table.csv must have the SHA-256 of manifest.json, and has another",
+        "figure.png is missing, and stands in manifest.json",
+        "notes.txt is not in manifest.json",
+    ):
+        (line,) = [line for line in lines if words in line]
+        assert "restore this folder from git" in line
+    assert said(capsys, 1, "verify", str(folder)).splitlines()[0].endswith(lines[0].partition(": ")[2])
 
 
-def test_an_edited_fact_is_named_even_where_the_hash_was_edited_too(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("file", ["runs.csv", "curves.parquet", "manifest.json"])
+def test_a_truncated_file_is_named_without_a_traceback(
+    folder: Path, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = pd.read_csv(folder / "runs.csv", dtype=str, keep_default_na=False)
-    runs.loc[runs.index[runs["solved_at"] != ""][0], "solved_at"] = "1000"
-    runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+    (folder / file).write_bytes((folder / file).read_bytes()[:300])
+    assert f"{folder} is damaged" in said(capsys, 1, "verify", NAME)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("solved_at", "1000", "solved_at is contradicted by its curve (step 1,000"),
+        ("solved_at", "1234", "solved_at is contradicted by its curve (step 1,234"),
+        ("solved", "False", "solved is contradicted by its curve"),
+        ("extrapolation_mse", "1e-12", "errors is contradicted by its curve"),
+        ("selected_step", "3000", "is contradicted by its curve"),
+        ("status", "diverged", "status is contradicted by its curve"),
+        ("model", "nalu", "model is nalu, and "),
+        ("steps", "100000", "steps is 100000, and 200000 in manifest.json"),
+        ("seed", "7", "there are two rows for this run"),
+        ("part", "0-24", "its part 0-24 is not in manifest.json, or holds other seeds"),
+        ("cell", "0" * 16, "its cell is not in manifest.json"),
+    ],
+)
+def test_a_forged_run_with_a_matching_hash_is_named_by_verify_and_refused_by_report(
+    folder: Path, column: str, value: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit_runs(folder, column, value, "solved_at", rows=30 if column == "part" else 1)
+    before = (folder / "table.md").read_bytes()
+    assert words in said(capsys, 1, "verify", NAME)
+    report = said(capsys, 2, "report", NAME)
+    assert "Traceback" not in report
+    assert column == "cell" or words in report
+    assert (folder / "table.md").read_bytes() == before
+
+
+def test_23_forged_solved_steps_are_all_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit_runs(folder, "solved_at", "1000", "solved_at", rows=23)
+    faults = said(capsys, 1, "verify", NAME).splitlines()
+    assert sum("solved_at is contradicted" in line for line in faults) == 23
+
+
+def test_a_table_that_is_not_its_runs_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = (folder / "table.csv").read_text()
+    (folder / "table.csv").write_text(table.replace("nmu,success_rate,", "nmu,success_rate,1"))
+    rehash(folder)
+    assert "table.csv is not what runs.csv and the printed numbers give" in said(capsys, 1, "verify", NAME)
+
+
+def test_a_configuration_at_another_address_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["runs.csv"] = hashes(folder)["runs.csv"]
+    for cell in manifest["cells"].values():
+        cell["identity"]["recipe"]["learning_rate"] = 0.5
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert main(["verify", "madsen2020/table1"]) == 1
-    assert "solved_at is contradicted by its curve (step 1,000" in capsys.readouterr().err
+    assert "is the address of another configuration" in said(capsys, 1, "verify", NAME)
 
 
-def test_results_that_do_not_exist_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", "madsen2020/tabel1"]) == 2
-    assert "did you mean 'madsen2020/table1'?" in capsys.readouterr().err
+def test_a_manifest_without_hashes_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["files"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert "manifest.json has no files" in said(capsys, 1, "verify", NAME)
+    assert "manifest.json has no files" in said(capsys, 2, "report", NAME)
+
+
+def test_results_that_cannot_be_written_are_a_plain_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read_only(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("os.replace", read_only)
+    error = said(capsys, 2, "report", NAME)
+    assert f"{folder} cannot be written: [Errno 30] Read-only file system; make room or set NALU_BENCH_HOME" in error
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", bytes(range(256)), b"cell,seed,status\nx,many,finished\n"])
+def test_a_broken_file_of_runs_costs_only_its_own_experiment(
+    folder: Path, content: bytes, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    (folder / "runs.csv").write_bytes(content)
+    assert main(["status", "experiment=trask2018/table1", "budget=smoke"]) == 0
+    assert [f"{folder / 'runs.csv'} is damaged" in str(one.message) for one in recwarn] == [True]
+
+
+def test_what_is_neither_an_experiment_nor_a_folder_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "did you mean 'madsen2020/table1'?" in said(capsys, 2, "verify", "madsen2020/tabel1")
+    assert "must be a folder of results, a run store or the folder of a cell" in said(
+        capsys, 2, "verify", str(tmp_path)
+    )

@@ -112,19 +112,6 @@ def test_a_budget_the_experiment_lacks_is_refused() -> None:
         compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=long"])
 
 
-def test_a_users_folder_adds_names_and_cannot_shadow(tmp_path, monkeypatch) -> None:  # noqa: ANN001
-    (tmp_path / "model").mkdir()
-    text = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
-    text += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
-    for name in ("mine", "nmu"):
-        (tmp_path / "model" / f"{name}.yaml").write_text(text.format(name))
-    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
-    compose._composed.cache_clear()
-    sizes = [compose.plan_cells([f"model={n}"], False).cells[0].cell.model.hidden_size for n in ("mine", "nmu")]
-    compose._composed.cache_clear()
-    assert sizes == [5, 2]
-
-
 def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_fixed() -> None:
     table1 = experiment.load("trask2018/table1")
     plan = compose.plan_experiment(table1, ["budget=smoke", "model=nac", "recipe.steps=10", "seeds=3"])
@@ -153,17 +140,6 @@ def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
 def test_the_machine_is_not_swept_over() -> None:
     with pytest.raises(UsageError, match="device takes one value for all cells"):
         compose.plan_cells(["device=cpu,cuda"], multirun=True)
-
-
-@pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
-def test_a_users_broken_file_is_a_plain_error(text: str, tmp_path, monkeypatch) -> None:  # noqa: ANN001
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "mine.yaml").write_text(text)
-    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
-    compose._composed.cache_clear()
-    with pytest.raises(UsageError):
-        compose.plan_cells(["model=mine"], multirun=False)
-    compose._composed.cache_clear()
 
 
 def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:

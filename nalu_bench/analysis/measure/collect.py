@@ -14,6 +14,7 @@ from nalu_bench.errors import damage_named
 from nalu_bench.files import hashes
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
+from nalu_bench.store.integrity import file_faults
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
@@ -41,6 +42,11 @@ WEIGHTS = ["cell", "seed", "name"]
 TABLES = {"curves.parquet": CURVES, "predictions.parquet": PREDICTIONS, "weights.parquet": WEIGHTS}
 """File -> the columns that are always there and that identify a row. Empty files are left out, but not the curves."""
 
+MANIFEST = "manifest.json"
+RUNS_FILE = "runs.csv"
+MEASURED = (RUNS_FILE, *TABLES)
+"""The measured files; everything else in a folder of `results/` is made from them."""
+
 
 @dataclass(frozen=True)
 class Collection(Measured):
@@ -54,16 +60,28 @@ class Collection(Measured):
 
     @classmethod
     def read(cls, folder: Path) -> "Collection | None":
-        """Read the measured files of a folder of `results/`; None if it has no manifest."""
+        """Read the measured files of a folder of `results/`; None if it has no manifest.
+
+        Raises:
+            UsageError if a measured file is not the one that the manifest describes.
+        """
         manifest = read_manifest(folder)
         if manifest is None:
             return None
+        with damage_named(folder, REMEDY):
+            stated = {name: digest for name, digest in manifest["files"].items() if name in MEASURED}
+            for fault in file_faults(stated, hashes(folder, MEASURED), MANIFEST):
+                raise ValueError(fault)
+        return cls.parse(folder, manifest)
+
+    @classmethod
+    def parse(cls, folder: Path, manifest: dict[str, Any]) -> "Collection":
+        """Read the measured files of a folder whose hashes the caller checks."""
         text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
         with damage_named(folder, REMEDY):
-            runs = pd.read_csv(folder / "runs.csv", dtype=text).fillna(dict.fromkeys(text, ""))
+            runs = pd.read_csv(folder / RUNS_FILE, dtype=text).fillna(dict.fromkeys(text, ""))
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
-            _refuse_other_files(folder, manifest)
             curves = pd.read_parquet(folder / "curves.parquet")
             predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
             return cls(_typed(runs), curves, predictions, weights, manifest)
@@ -81,22 +99,16 @@ def _optional_table(path: Path) -> pd.DataFrame:
     return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=TABLES[path.name])
 
 
-def _refuse_other_files(folder: Path, manifest: dict[str, Any]) -> None:
-    """Raise ValueError if a measured file does not match its hash in the manifest."""
-    stated, found = manifest.get("files", {}), hashes(folder)
-    measured = [name for name in ("runs.csv", *TABLES) if name in stated]
-    other = [name for name in measured if stated[name] != found.get(name)]
-    if other:
-        raise ValueError(f"{', '.join(other)} must have the SHA-256 of manifest.json, and has another")
-
-
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a folder of `results/`, or None if it has none."""
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not path.exists():
         return None
     with damage_named(folder, REMEDY):
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        absent = [key for key in ("experiment", "budget", "cells", "parts", "runs", "files") if key not in manifest]
+        if absent:
+            raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
     return manifest
 
 

@@ -16,16 +16,18 @@ CELL = {
 STEPS = [0, 10, 20, 30, 40]
 VALIDATION = [9.0, 5.0, 3.0, 2.0, 4.0]
 EXTRAPOLATION = [9.0, 5.0, 0.5, 0.4, 3.0]
+LOSS = [np.nan, 6.0, 3.0, 2.0, 4.0]
 
 
-def measured(kept: list[int] = STEPS, **forged: Any) -> Measured:
+def measured(kept: list[int] = STEPS, loss: list[float] = LOSS, **forged: Any) -> Measured:
     curve = pd.DataFrame(
         {"cell": "c", "seed": 0, "step": STEPS, "validation_mse": np.float32(VALIDATION)}
-        | {"extrapolation_mse": np.float32(EXTRAPOLATION)}
+        | {"extrapolation_mse": np.float32(EXTRAPOLATION), "train_loss": np.float32(loss)}
     )
     run = {
-        "cell": "c", "seed": 0, "steps": 40, "log_every": 10, "selected_step": 30, "validation_mse": 2.0,
-        "extrapolation_mse": 0.4, "solved": True, "solved_at": 20,
+        "cell": "c", "seed": 0, "status": "finished", "steps": 40, "log_every": 10, "last_step": 40,
+        "diverged_at": pd.NA, "selected_step": 30, "validation_mse": 2.0, "extrapolation_mse": 0.4, "train_loss": 2.0,
+        "solved": True, "solved_at": 20,
     }  # fmt: skip
     return Measured(pd.DataFrame([run | forged]), curve[curve["step"].isin(kept)])
 
@@ -35,13 +37,22 @@ def checks(found: Measured) -> dict[str, str]:
 
 
 def test_with_the_rows_at_and_before_the_steps_all_is_recomputed() -> None:
-    recomputed = {"selected_step": "recomputed", "errors": "recomputed", "solved_at": "recomputed"}
-    assert checks(measured()) == recomputed
-    assert checks(measured(kept=[0, 10, 20, 30])) == recomputed
+    facts = ("status", "selected_step", "errors", "solved_at")
+    assert checks(measured()) == dict.fromkeys(facts, "recomputed")
+    assert checks(measured(kept=[0, 10, 20, 30, 40])) == dict.fromkeys(facts, "recomputed")
 
 
 def test_thinned_points_bracket_the_steps() -> None:
-    assert checks(measured(kept=[0, 40])) == {"selected_step": "bracketed", "solved_at": "bracketed"}
+    found = {"status": "recomputed", "selected_step": "bracketed", "solved_at": "bracketed"}
+    assert checks(measured(kept=[0, 40])) == found
+
+
+def test_a_run_that_diverges_has_no_loss_from_then_on() -> None:
+    gone = [np.nan, 6.0, 3.0, 2.0, np.nan]
+    diverged: dict[str, Any] = {"loss": gone, "status": "diverged", "last_step": 33, "diverged_at": 33}
+    assert checks(measured(**diverged))["status"] == "recomputed"
+    for forged in ({"last_step": 25, "diverged_at": 25}, {"diverged_at": 34}, {"status": "finished"}, {"loss": LOSS}):
+        assert checks(measured(**diverged | forged))["status"] == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -57,6 +68,10 @@ def test_thinned_points_bracket_the_steps() -> None:
         ({"solved_at": 10}, "solved_at"),
         ({"solved_at": 30}, "solved_at"),
         ({"solved_at": pd.NA}, "solved"),
+        ({"solved": pd.NA, "solved_at": pd.NA}, "solved"),
+        ({"solved_at": 15, "kept": [0, 40]}, "solved_at"),
+        ({"last_step": 30}, "status"),
+        ({"kept": []}, "status"),
     ],
 )
 def test_a_forged_fact_is_contradicted(forged: dict[str, Any], fact: str) -> None:

@@ -1,0 +1,91 @@
+"""The cells of a run store against themselves: addresses, parts, and the facts of their whole curves."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.recheck import Check, findings
+from nalu_bench.analysis.verified import Verified
+from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.plan.identity import address
+from nalu_bench.store import schema
+from nalu_bench.store.integrity import part_faults
+from nalu_bench.store.reader import REMEDY
+
+
+def cells(folder: Path) -> Iterator[Path]:
+    """The folders of cells: all those of a store, or `folder` itself. Hidden folders hold no cells."""
+    if (folder / schema.CELL).exists() or schema.parts_dir(folder).is_dir():
+        yield folder.resolve()
+        return
+    for path in sorted(folder.glob("[!.]*/[!.]*/[!.]*")):
+        if (path / schema.CELL).exists() or schema.parts_dir(path).is_dir():
+            yield path.resolve()
+
+
+def verify_cells(folders: Iterable[Path]) -> Verified:
+    """Check every part of these cells."""
+    return sum((_cell(folder) for folder in folders), Verified())
+
+
+def _cell(folder: Path) -> Verified:
+    place = "/".join(folder.parts[-3:])
+    try:
+        identity = _identity(folder)
+    except UsageError as error:
+        return Verified(faults=[str(error)])
+    found = Verified()
+    for part in sorted(schema.parts_dir(folder).glob("[!.]*")):
+        one = _part(part, folder.name, identity)
+        faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
+        found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
+    return found
+
+
+def _identity(folder: Path) -> dict[str, Any]:
+    """The configuration of a cell.
+
+    Raises:
+        UsageError if it is damaged, or if the folder is not at the address of its configuration.
+    """
+    with damage_named(folder / schema.CELL, "delete this cell's folder and train it again"):
+        try:
+            identity: dict[str, Any] = json.loads((folder / schema.CELL).read_text(encoding="utf-8"))
+            place = (identity["task"]["name"], identity["model"]["name"], address(identity))
+        except TypeError as error:  # JSON of another form
+            raise ValueError(error) from None
+        if place != folder.parts[-3:]:
+            raise ValueError(f"its configuration belongs to {'/'.join(map(str, place))}")
+    return identity
+
+
+def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
+    """The check of one part; its facts are recomputed only if its files are sound or whole enough to be read."""
+    faults = list(part_faults(part))
+    try:
+        with damage_named(part, REMEDY):
+            manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+            stated = manifest.get("files", {})
+            checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
+    except (UsageError, TypeError, AttributeError) as error:
+        return Verified(faults=faults or [str(error)])
+    faults += [one.describe() for one in checks if one.check == Check.CONTRADICTED]
+    edited = sum(1 for fault in faults if fault.startswith(tuple(stated)))
+    runs = sum(1 for one in checks if one.fact == "status")
+    facts = Counter(str(one.check) for one in checks)
+    return Verified(len(stated) - edited, runs, facts, faults, int(not stated))
+
+
+def _measured(part: Path, digest: str, identity: Mapping[str, Any]) -> Measured:
+    recipe = {key: identity["recipe"][key] for key in ("steps", "log_every")}
+    runs, curves = (pd.read_parquet(part / file) for file in (schema.RUNS, schema.CURVES))
+    return Measured(runs.assign(cell=digest, **recipe), curves.assign(cell=digest))
+
+
+def _as_manifest(digest: str, identity: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cells": {digest: {"identity": identity, "criteria": {}}}}

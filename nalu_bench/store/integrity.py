@@ -1,0 +1,90 @@
+"""Whether a part of the run store is what its manifest says: its name, its files, its seeds.
+
+Neither reading nor checking a part can run code: Parquet and NumPy files are read as plain arrays.
+"""
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nalu_bench.files import hashes
+from nalu_bench.plan.blocks import parse_ranges, ranges_text
+from nalu_bench.store import schema
+
+
+def part_faults(part: Path) -> Iterator[str]:
+    """A line for every contradiction between a part's name, its manifest, its files and their seeds.
+
+    Parts from before manifests held hashes are checked by their seeds alone.
+    """
+    try:
+        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        seeds = parse_ranges(part.name)
+    except (OSError, ValueError) as error:
+        yield f"its name must be a list of seeds and its {schema.MANIFEST} JSON: {error}"
+        return
+    if not isinstance(manifest, dict) or manifest.get("seeds") != part.name or ranges_text(seeds) != part.name:
+        stated = manifest.get("seeds") if isinstance(manifest, dict) else None
+        yield f"its name says seeds {part.name}, and its {schema.MANIFEST} says {stated}"
+        return
+    if "files" in manifest:
+        yield from file_faults(manifest["files"], hashes(part), schema.MANIFEST)
+    yield from _seed_faults(part, seeds)
+
+
+def file_faults(stated: Mapping[str, str], found: Mapping[str, str], manifest: str) -> Iterator[str]:
+    """A line for every file that is edited or truncated, missing, or not in the manifest."""
+    for name in sorted({*stated, *found} - {manifest}):
+        if name not in found:
+            yield f"{name} is missing, and stands in {manifest}"
+        elif name not in stated:
+            yield f"{name} is not in {manifest}"
+        elif stated[name] != found[name]:
+            yield f"{name} must have the SHA-256 of {manifest}, and has another"
+
+
+def _seed_faults(part: Path, seeds: list[int]) -> Iterator[str]:
+    """A line for every file with the rows of other seeds."""
+    for file in (schema.RUNS, schema.CURVES, schema.WEIGHTS, schema.PREDICTIONS):
+        if (part / file).exists() or file in (schema.RUNS, schema.CURVES):
+            yield from _table_faults(part / file, seeds)
+    for file in (schema.PARAMETERS, schema.ARRAYS):
+        if (part / file).exists():
+            yield from _array_faults(part / file, len(seeds))
+
+
+def _table_faults(path: Path, seeds: list[int]) -> Iterator[str]:
+    import pandas as pd
+
+    try:
+        counts = Counter(pd.read_parquet(path, columns=["seed"])["seed"].tolist())
+    except (OSError, ValueError, KeyError) as error:
+        yield f"{path.name} cannot be read: {error}"
+        return
+    if not counts and path.name == schema.WEIGHTS:  # a network without matrices
+        return
+    if sorted(counts) != seeds:
+        yield f"{path.name} must have rows of the seeds {ranges_text(seeds)}, and has {ranges_text(counts) or 'none'}"
+    elif len(set(counts.values())) > 1 or (path.name == schema.RUNS and sum(counts.values()) != len(seeds)):
+        yield f"{path.name} must have as many rows for one seed as for another, and has {_spread(counts)}"
+
+
+def _spread(counts: Mapping[int, int]) -> str:
+    return f"{min(counts.values())} to {max(counts.values())}"
+
+
+def _array_faults(path: Path, count: int) -> Iterator[str]:
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            shapes: dict[str, tuple[Any, ...]] = {name: arrays[name].shape for name in arrays.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        yield f"{path.name} cannot be read: {error}"
+        return
+    for name, shape in shapes.items():
+        if shape[:1] != (count,):
+            yield f"{path.name} must hold {count} networks, and {name} has the shape {shape}"

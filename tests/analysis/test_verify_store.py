@@ -1,0 +1,174 @@
+"""`nalu-bench verify` on a run store: what was edited, cut off, moved or renamed is named, and `report` refuses it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench.cli import main
+from nalu_bench.files import hashes
+from nalu_bench.plan import compose, experiment
+from nalu_bench.store import schema
+from nalu_bench.store.reader import Store
+
+NAME = "madsen2020/table1"
+SMOKE = ["budget=smoke", "seeds=3", "compile=false", "device.workers=1"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a small experiment: three cells of three seeds."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NALU_BENCH_HOME", str(home))
+        assert main(["run", f"experiment={NAME}", *SMOKE]) == 0
+    return home
+
+
+@pytest.fixture
+def part(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A part in a copy of it."""
+    shutil.copytree(trained, tmp_path / "home")
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "home"))
+    return sorted((tmp_path / "home").glob("runs/*/nmu/*/parts/*"))[0]
+
+
+def rehash(part: Path) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text())
+    manifest["files"] = {name: digest for name, digest in hashes(part).items() if name != schema.MANIFEST}
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+
+
+def without_a_row(part: Path) -> None:
+    runs = pd.read_parquet(part / schema.RUNS)
+    runs.iloc[1:].to_parquet(part / schema.RUNS, index=False)
+
+
+def without_a_row_but_with_its_hash(part: Path) -> None:
+    without_a_row(part)
+    rehash(part)
+
+
+def without_an_evaluation_but_with_its_hash(part: Path) -> None:
+    curves = pd.read_parquet(part / schema.CURVES)
+    curves.iloc[:-1].to_parquet(part / schema.CURVES, index=False)
+    rehash(part)
+
+
+def with_a_forged_error_and_its_hash(part: Path) -> None:
+    runs = pd.read_parquet(part / schema.RUNS)
+    runs["extrapolation_mse"] = np.float32(0)
+    runs.to_parquet(part / schema.RUNS, index=False)
+    rehash(part)
+
+
+def with_fewer_networks_and_their_hash(part: Path) -> None:
+    with np.load(part / schema.PARAMETERS) as arrays:
+        np.savez_compressed(part / schema.PARAMETERS, **{name: arrays[name][:1] for name in arrays.files})
+    rehash(part)
+
+
+def renamed(part: Path) -> None:
+    part.rename(part.with_name("0-24"))
+
+
+def renamed_with_its_manifest(part: Path) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text()) | {"seeds": "0-24"}
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+    renamed(part)
+
+
+def cut_off(part: Path) -> None:
+    path = part / schema.CURVES
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def with_another_file(part: Path) -> None:
+    (part / "notes.txt").write_text("mine")
+
+
+def without_a_file(part: Path) -> None:
+    (part / schema.WEIGHTS).unlink()
+
+
+def with_a_broken_manifest(part: Path) -> None:
+    (part / schema.MANIFEST).write_text('{"seeds": ')
+
+
+DAMAGES = {
+    without_a_row: "runs.parquet must have the SHA-256 of manifest.json, and has another",
+    without_a_row_but_with_its_hash: "runs.parquet must have rows of the seeds",
+    without_an_evaluation_but_with_its_hash: "curves.parquet must have as many rows for one seed as for another",
+    with_a_forged_error_and_its_hash: "errors is contradicted by its curve",
+    with_fewer_networks_and_their_hash: "parameters.npz must hold",
+    renamed: "its name says seeds 0-24, and its manifest.json says",
+    renamed_with_its_manifest: "runs.parquet must have rows of the seeds 0-24, and has",
+    cut_off: "curves.parquet must have the SHA-256 of manifest.json, and has another",
+    with_another_file: "notes.txt is not in manifest.json",
+    without_a_file: "weights.parquet is missing, and stands in manifest.json",
+    with_a_broken_manifest: "its name must be a list of seeds and its manifest.json JSON",
+}
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES.items(), ids=[damage.__name__ for damage in DAMAGES])
+def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
+    part: Path, damage: Callable[[Path], None], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(part)
+    assert main(["verify", "--store"]) == 1
+    (line, *_) = [line for line in capsys.readouterr().err.splitlines() if words in line]
+    assert f"{part.parents[1].name}/parts/" in line
+    assert "delete this folder and run the same command again" in line
+    assert main(["report", NAME, *SMOKE]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+
+
+def test_a_sound_store_a_cell_and_local_results_pass(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, cell = part.parents[4], part.parents[1]
+    assert main(["report", NAME, *SMOKE]) == 0
+    capsys.readouterr()
+    local = store.parent / "results" / "local" / NAME
+    for arguments in (["--store"], [str(store)], [str(cell)], [str(local)]):
+        assert main(["verify", *arguments]) == 0, arguments
+        assert "no faults" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_a_cell_at_another_address_is_named(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = part.parents[1]
+    identity = json.loads((cell / schema.CELL).read_text())
+    identity["recipe"]["learning_rate"] = 0.5
+    (cell / schema.CELL).write_text(json.dumps(identity))
+    assert main(["verify", str(cell)]) == 1
+    assert "its configuration belongs to" in capsys.readouterr().err
+    (cell / schema.CELL).unlink()
+    assert main(["verify", "--store"]) == 1
+    assert "cell.json is damaged" in capsys.readouterr().err
+
+
+def test_half_written_notes_and_failures_are_no_tracebacks(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = part.parents[1]
+    for path, text in (("failures/7-8.json", '{"seeds": [7,'), ("checkpoints/0-24.json", '{"step"')):
+        (cell / path).parent.mkdir(exist_ok=True)
+        (cell / path).write_text(text)
+    plan = compose.plan_experiment(experiment.load(NAME), SMOKE)
+    (want,) = [want for want in plan.cells if want.cell.model.name == "nmu"]
+    store = Store(part.parents[4])
+    assert store.in_progress(want.cell) == {"0-24": 0}
+    failures = store.failures(want.cell)
+    assert list(failures) == [7, 8]
+    assert "7-8.json is damaged; run the same command again" in failures[7]
+    assert main(["status", f"experiment={NAME}", *SMOKE]) == 0
+
+
+def test_a_part_from_before_hashes_is_counted_as_such(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text())
+    del manifest["files"]
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+    assert main(["verify", "--store"]) == 0
+    assert "1 parts are older than hashes" in capsys.readouterr().out

@@ -1,0 +1,104 @@
+"""What users write: names of their own, keys given once, launchers that are installed."""
+
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hydra.core.config_store import ConfigStore
+
+from nalu_bench import paths
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment, launch, looks
+
+MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
+MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
+
+
+@pytest.fixture
+def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's folder of configurations, with a model `mine`."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.yaml").write_text(MODEL.format("mine"))
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    compose._composed.cache_clear()
+    compose._refuse_shadows.cache_clear()
+    yield tmp_path
+    compose._composed.cache_clear()
+
+
+def test_a_users_folder_adds_names(conf: Path) -> None:
+    (want,) = compose.plan_cells(["model=mine"], multirun=False).cells
+    assert want.cell.model.hidden_size == 5
+
+
+def test_a_users_file_of_a_shipped_name_is_refused_with_both(conf: Path) -> None:
+    (conf / "model" / "nmu.yaml").write_text(MODEL.format("nmu"))
+    words = rf"nmu is taken by {paths.conf_dir()}/model/nmu.yaml and {conf}/model/nmu.yaml; rename one"
+    with pytest.raises(UsageError, match=words):
+        compose.plan_cells(["model=mine"], multirun=False)  # it might be the base of another
+
+
+def test_a_users_experiment_of_a_shipped_name_is_refused_with_both(conf: Path) -> None:
+    mine = conf / "experiments" / "madsen2020" / "table1.yaml"
+    mine.parent.mkdir(parents=True)
+    shutil.copy(paths.experiments_dir() / "madsen2020" / "table1.yaml", mine)
+    with pytest.raises(UsageError, match=rf"madsen2020/table1 is taken by .*/table1.yaml and {mine}; rename one"):
+        experiment.load("madsen2020/table1")
+
+
+def test_a_folder_of_configurations_that_does_not_exist_is_refused(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_CONF", str(conf / "nope"))
+    for ask in (lambda: compose.plan_cells(["model=nmu"], False), experiment.names, lambda: looks.of_model("nmu")):
+        with pytest.raises(UsageError, match=r"NALU_BENCH_CONF must name a folder of configurations, got .*nope"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["seeds=3", "seeds=5"], "seeds must be given once, got 'seeds=3' and 'seeds=5'"),
+        (["model=nmu", "model=nac"], "model must be given once"),
+        (["task.operation=mul", "+task.operation=add"], "task.operation must be given once"),
+        (["hydra/launcher=joblib", "hydra/launcher=basic"], "hydra/launcher must be given once"),
+    ],
+)
+def test_a_key_given_twice_is_refused(arguments: list[str], words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        compose.plan_cells(arguments, multirun=False)
+    assert words in str(caught.value)
+    table1 = experiment.load("madsen2020/table1")
+    with pytest.raises(UsageError, match="must be given once"):
+        compose.plan_experiment(table1, arguments)
+
+
+def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
+    (conf / "model" / "mine.yaml").write_text(MODEL.format("mine") + "hidden_size: 6\n")
+    with pytest.raises(UsageError, match="found duplicate key hidden_size"):
+        compose.plan_cells(["model=mine"], multirun=False)
+    text = (paths.experiments_dir() / "madsen2020" / "table1.yaml").read_text()
+    mine = conf / "experiments" / "mine" / "table1.yaml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text(text + "title: again\n")
+    with pytest.raises(UsageError, match="found duplicate key title"):
+        experiment.load("mine/table1")
+    mine.write_text(text.replace("overrides: [", "overrides: [task.operation=mul, task.operation=add, "))
+    with pytest.raises(UsageError, match=r"task.operation must be given once"):
+        compose.plan_experiment(experiment.load("mine/table1"), ["budget=smoke"])
+
+
+@pytest.mark.parametrize("launcher", launch.EXTRAS)
+def test_a_launcher_that_is_missing_names_the_extra_to_install(launcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    extras = tomllib.loads((paths.CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert launch.EXTRAS[launcher] in extras
+    monkeypatch.setattr(ConfigStore.instance(), "list", lambda group: ["basic.yaml"])
+    with pytest.raises(UsageError, match=rf"pip install 'nalu_bench\[{launch.EXTRAS[launcher]}\]'"):
+        launch.sweep(print, [0], [f"hydra/launcher={launcher}"], Path("unused"))
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
+def test_a_users_broken_file_is_a_plain_error(text: str, conf: Path) -> None:
+    (conf / "model" / "mine.yaml").write_text(text)
+    with pytest.raises(UsageError):
+        compose.plan_cells(["model=mine"], multirun=False)

@@ -1,0 +1,206 @@
+"""Files from elsewhere are data: none runs code, and no name in them leaves its folder."""
+
+import ast
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nalu_bench
+from nalu_bench import paths
+from nalu_bench.cli import main
+from nalu_bench.plan import compose, looks
+from nalu_bench.plan.cell import Cell
+from nalu_bench.store import schema
+
+SMOKE = ["task=ten_parameter", "model=nmu", "budget=smoke", "compile=false", "device.workers=1"]
+TRACE = "executed"
+
+MODEL = """defaults: [two_layer_schema, _self_]
+kind: two_layer
+name: mine
+hidden_size: 2
+penalties: {}
+layers: [{unit: nac, options: {}}, {unit: nac, options: {}}]
+"""
+EXPERIMENT = """title: Mine
+source: nowhere
+budgets: {smoke: {seeds: 2, steps: 20, log_every: 10, ramp_scale: 1}}
+cells: [{overrides: [task=ten_parameter], grid: {model: [nmu]}}]
+report: {kind: success, criterion: task}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home with a user's folder `conf`; nothing may leave a trace in it or write beside it."""
+    home = tmp_path / "home"
+    for folder in ("conf/model", "conf/experiments/mine", "conf/hydra/launcher"):
+        (home / folder).mkdir(parents=True)
+    monkeypatch.setenv("NALU_BENCH_HOME", str(home))
+    monkeypatch.setenv("NALU_BENCH_CONF", str(home / "conf"))
+    monkeypatch.chdir(home)
+    for cache in (compose._composed, compose._refuse_shadows, looks._read):
+        cache.cache_clear()
+    yield home
+    compose._composed.cache_clear()
+    assert not (home / TRACE).exists()
+    assert list(tmp_path.iterdir()) == [home]
+
+
+class Executed:
+    """An object whose pickle makes a file."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return os.mkdir, (TRACE,)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The error of a command that must be refused."""
+    assert main(list(arguments)) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    return error
+
+
+def test_a_pickle_in_a_checkpoint_is_not_executed(home: Path) -> None:
+    (want,) = compose.plan_cells(SMOKE, multirun=False).cells
+    path = schema.checkpoint_path(paths.runs_dir() / want.cell.folder, "0-24")
+    path.parent.mkdir(parents=True)
+    torch.save({"identity": Executed(), "step": 10}, path)
+    with pytest.warns(UserWarning, match="cannot be read"):
+        assert main(["run", *SMOKE]) == 0
+
+
+def test_a_pickle_in_a_stored_array_is_not_executed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMOKE]) == 0
+    (part,) = home.glob("runs/*/*/*/parts/*")
+    evil = np.array([Executed(), Executed()], dtype=object)
+    np.savez(part / schema.PARAMETERS, evil=evil, allow_pickle=True)
+    manifest = json.loads((part / schema.MANIFEST).read_text())
+    del manifest["files"]
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+    assert main(["verify", "--store"]) == 1
+    assert "parameters.npz cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tag", ["!!python/object/apply:os.mkdir [executed]", "!!python/name:os.mkdir ''"])
+def test_a_tag_in_a_users_yaml_is_not_executed(home: Path, tag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/model/mine.yaml").write_text(MODEL + f"label: {tag}\n")
+    refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+    with pytest.raises(Exception, match="could not determine a constructor"):
+        looks.of_model("mine")
+    (home / "conf/experiments/mine/table.yaml").write_text(EXPERIMENT + f"settings: {tag}\n")
+    refused(capsys, "run", "experiment=mine/table", "budget=smoke")
+
+
+TARGET = "{_target_: os.mkdir, _args_: [executed]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MODEL.replace("options: {}", f"options: {TARGET}"),
+        MODEL.replace("penalties: {}", f"penalties: {{sparsity: {TARGET}}}"),
+        MODEL + "_target_: os.mkdir\n_args_: [executed]\n",
+        "# @package _global_\n" + MODEL + f"hydra: {{launcher: {TARGET}}}\n",
+    ],
+)
+def test_a_target_in_a_users_model_is_not_called(home: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/model/mine.yaml").write_text(text)
+    refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke", "compile=false")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EXPERIMENT.replace("criterion: task", "_target_: os.mkdir, _args_: [executed]"),
+        EXPERIMENT.replace("[task=ten_parameter]", "[task=ten_parameter, +_target_=os.mkdir]"),
+        EXPERIMENT.replace("[task=ten_parameter]", "[task=ten_parameter, hydra.launcher._target_=os.mkdir]"),
+        EXPERIMENT.replace("ramp_scale: 1", "ramp_scale: 1, overrides: [hydra/launcher=evil]"),
+        EXPERIMENT + "_target_: os.mkdir\n",
+    ],
+)
+def test_a_target_in_a_users_experiment_is_not_called(
+    home: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "conf/experiments/mine/table.yaml").write_text(text)
+    refused(capsys, "run", "experiment=mine/table", "budget=smoke")
+
+
+def test_a_launcher_in_a_users_folder_is_not_called(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/hydra/launcher/evil.yaml").write_text("_target_: os.mkdir\n_args_: [executed]\n")
+    assert "Hydra cannot launch" in refused(capsys, "run", *SMOKE, "hydra/launcher=evil")
+
+
+@pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", ".hidden"])
+def test_a_name_in_a_users_file_cannot_leave_its_folder(
+    home: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "conf/model/mine.yaml").write_text(MODEL.replace("name: mine", f"name: {name}"))
+    assert "a name must consist of" in refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+
+
+@pytest.mark.parametrize("name", ["../../evil", "..", "madsen2020/../../../evil", "local/../../evil"])
+def test_an_experiments_name_cannot_leave_its_folder(home: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown experiment" in refused(capsys, "run", f"experiment={name}")
+    assert "unknown experiment" in refused(capsys, "report", name)
+
+
+def test_paths_inside_a_stores_files_lead_nowhere(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *SMOKE]) == 0
+    (part,) = home.glob("runs/*/*/*/parts/*")
+    manifest = json.loads((part / schema.MANIFEST).read_text())
+    outside = {"files": manifest["files"] | {"../../../../../../etc/passwd": "0"}}
+    (part / schema.MANIFEST).write_text(json.dumps(manifest | outside))
+    assert main(["verify", "--store"]) == 1
+    assert "../../../../../../etc/passwd is missing" in capsys.readouterr().err
+    (part / schema.MANIFEST).write_text(json.dumps(manifest | {"seeds": "../../0-1"}))
+    assert main(["verify", "--store"]) == 1
+    assert "its manifest.json says ../../0-1" in capsys.readouterr().err
+    shutil.copytree(part, part.with_name("0-1+.."))
+    assert main(["verify", "--store"]) == 1
+    assert "its name must be a list of seeds" in capsys.readouterr().err
+
+
+def test_a_configuration_in_a_store_cannot_name_another_place(
+    home: Path, make_cell: Callable[..., Cell], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *SMOKE]) == 0
+    (cell,) = home.glob("runs/*/*/*/cell.json")
+    identity = json.loads(cell.read_text())
+    for group, key, value in (("task", "name", "../../evil"), ("model", "kind", "os:mkdir"), ("task", "kind", "os")):
+        cell.write_text(json.dumps(identity | {group: identity[group] | {key: value}}))
+        assert main(["verify", "--store"]) == 1
+        assert "its configuration belongs to" in capsys.readouterr().err
+        assert main(["verify", "--store", "--rerun", "1"]) == 1
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, dict[str, str]]]:
+    """(dotted name, keywords as text) of every call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), {str(one.arg): ast.unparse(one.value) for one in node.keywords}
+
+
+def test_nothing_in_the_package_can_unpickle_or_instantiate() -> None:
+    forbidden = re.compile(
+        r"(pickle|marshal|shelve|dill|joblib)\.|(^|\.)(read_pickle|instantiate|unsafe_load|full_load|get_class)$"
+        r"|^(eval|exec)$|yaml\.load"
+    )
+    loaders = {"torch.load": ("weights_only", "True"), "np.load": ("allow_pickle", "False")}
+    found = []
+    for path in Path(nalu_bench.__file__).parent.rglob("*.py"):
+        for name, keywords in calls(ast.parse(path.read_text(encoding="utf-8"))):
+            key, value = loaders.get(name, ("", ""))
+            assert not forbidden.search(name), f"{path} calls {name}"
+            assert not key or keywords.get(key) == value, f"{path} calls {name} without {key}={value}"
+            found += [name] if key else []
+    assert set(found) == set(loaders)
