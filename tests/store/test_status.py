@@ -170,7 +170,7 @@ def test_seeds_that_cannot_be_meant_are_refused_at_once(
     verb: str, overrides: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started = time.monotonic()
-    assert main([verb, "task=ten_parameter", "model=nmu", "budget=smoke", "seeds=1", *overrides]) == 2
+    assert main([verb, "task=ten_parameter", "model=nmu", "budget=smoke", *overrides]) == 2
     assert message in capsys.readouterr().err
     assert time.monotonic() - started < 5
 

@@ -142,7 +142,7 @@ def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(
 
 
 def test_the_test_is_followed_and_the_encoder_recorded(tmp_path: Path) -> None:
-    chosen, block = cell("budget.steps=4", "budget.log_every=2"), Block(0, (0,), 1)
+    chosen, block = cell("budget.steps=4", "budget.log_every=2"), Block(0, 1)
     result = train_block(chosen, block, Mode("cpu", compiled=False), tmp_path / "block.pt", lambda *_: None)
     for name in ("test_mae_30", "test_digits_1", "validation_mse", "recurrent_weight", "input_weight"):
         assert np.isfinite(result.columns[name]).all(), name

@@ -10,9 +10,10 @@ import pandas as pd
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.printed.published import Span
-from nalu_bench.analysis.render import series_panels, style
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.compare import compare_claim
 from nalu_bench.analysis.stats.verdicts import Comparison
