@@ -41,14 +41,19 @@ class Store:
         folder = schema.parts_dir(self.root / cell.folder)
         return sorted(path for path in folder.glob("[0-9]*") if _filled(path))
 
+    def sorted_out(self, cell: Cell) -> tuple[set[int], dict[Path, str]]:
+        """The seeds with a row in the store; and the parts that do not count, with the reason."""
+        found = {part: damage(part) for part in self.parts(cell)}
+        seeds = {seed for part, why in found.items() if why is None for seed in parse_ranges(part.name)}
+        return seeds, {part: why for part, why in found.items() if why is not None}
+
     def damaged(self, cell: Cell) -> dict[Path, str]:
         """The parts that do not count, and why."""
-        return {part: why for part in self.parts(cell) if (why := damage(part))}
+        return self.sorted_out(cell)[1]
 
     def stored_seeds(self, cell: Cell) -> set[int]:
         """Seeds with a row in the store."""
-        sound = set(self.parts(cell)) - set(self.damaged(cell))
-        return {seed for part in sound for seed in parse_ranges(part.name)}
+        return self.sorted_out(cell)[0]
 
     def finished_seeds(self, cell: Cell) -> set[int]:
         """Seeds that are already trained: they are stored, or reported by committed results."""

@@ -101,7 +101,8 @@ def _of_cell(store: Store, want: Wanted, width: int) -> CellStatus:
     skipped = cell.skip()
     if skipped:
         return CellStatus(want, skipped, 0, 0, 0, 0, {}, {}, {}, 0)
-    done = asked & store.finished_seeds(cell)
+    stored, damaged = store.sorted_out(cell)
+    done = asked & (stored | store.committed[cell.digest])
     open_seeds = asked - done
     claims = {name: claim for name, claim in store.claims(cell).items() if open_seeds & set(parse_ranges(name))}
     running = open_seeds & {seed for name in claims for seed in parse_ranges(name)}
@@ -111,9 +112,7 @@ def _of_cell(store: Store, want: Wanted, width: int) -> CellStatus:
     steps = cell.recipe.steps
     left = sum(steps - claim.step for claim in claims.values())
     left += sum(steps - stopped.get(block.span, 0) for block in blocks(missing, width))
-    return CellStatus(
-        want, None, len(done), len(running), len(failed), len(missing), claims, stopped, store.damaged(cell), left
-    )
+    return CellStatus(want, None, len(done), len(running), len(failed), len(missing), claims, stopped, damaged, left)
 
 
 def _counts(cells: Sequence[CellStatus]) -> str:
