@@ -205,19 +205,31 @@ def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
 
 def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, index: int) -> None:
     """One Hydra job: train and store cells[index]; failures are stored too, and printed in the job's output."""
-    for failure in run(cells[index], machine, quiet=True):
+    try:
+        failures = run(cells[index], machine, quiet=True)
+    except Exception as error:  # such as too little memory on this machine; a launcher would stop the other cells
+        failures = [_failure(job, error) for job in cells[index]]
+    for failure in failures:
         print(f"failed: {failure}", file=sys.stderr)
+
+
+def why_left(job: Job, store: Store) -> str:
+    """A line for a job that a launcher was given, and that is not in the store."""
+    told = store.failures(job.cell).get(job.block.wanted[0])
+    if told is None:
+        return f"{job.label}: not in the store, and no failure is stored: its process died, or never began"
+    path = schema.failure_path(job.root / job.cell.folder, job.block.name)
+    return f"{job.label}: not in the store; its last failure: {told} (details in {path})"
 
 
 def _train(group: Group, progress: Progress) -> Iterator[tuple[Job, Exception | None]]:
     """Train and store the jobs of a group; yields each as it ends, with its error or None."""
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
-    import torch
-
+    from nalu_bench.run import settings
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import Request, train_together
 
-    torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
+    settings.reset()
     machine = group[0].machine
     compiled = compiler.works() if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job in group))
