@@ -29,7 +29,7 @@ EXAMPLES = """examples:
   nalu-bench verify madsen2020/table1 --rerun 3 --longest 10
   nalu-bench list
 
-Several machines: add a Hydra launcher, such as hydra/launcher=joblib or, with the extra [slurm], submitit_slurm.
+Several processes or machines: hydra/launcher=joblib, submitit_local, submitit_slurm or ray, see conf/launch/README.md.
 """
 
 
@@ -188,17 +188,20 @@ def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store") -> "
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench.plan import launch
-    from nalu_bench.run import runner
+    from nalu_bench.run import runner, watch
 
     if not plan.hydra:
         return runner.run(todo, plan.machine)
-    folder = paths.runs_dir() / ".hydra"
+    launch.check(plan.hydra)
     cells = runner.by_cell(todo)
     job = functools.partial(runner.train_cell, cells, plan.machine, os.getpid())
-    with stop.through_children():
-        launch.sweep(job, range(len(cells)), plan.hydra, folder)
-    left = runner.jobs(plan.cells, store, plan.machine)
-    return [f"{job.label}: not in the store, see the launcher's output" for job in left]
+    gave_up = []
+    try:
+        with stop.through_children(), watch.followed(todo, store):
+            launch.sweep(job, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
+    except launch.LaunchError as error:
+        gave_up.append(f"{error} (what it started may still run, see nalu-bench status)")
+    return gave_up + [runner.why_left(job, store) for job in runner.jobs(plan.cells, store, plan.machine)]
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -299,8 +299,7 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, i
     if below:
         pool.end_with(command)
     try:
-        upkeep.prepare(cells[index][0].root)  # another machine may see the store otherwise
-        for failure in run(cells[index], machine, quiet=True):
+        for failure in _run_cell(cells[index], machine):
             print(f"failed: {failure}", file=sys.stderr)
     except Interrupted:
         if not apart:
@@ -312,15 +311,31 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, i
         os._exit(stop.exit_code())
 
 
+def _run_cell(todo: Sequence[Job], machine: Machine) -> list[str]:
+    try:
+        upkeep.prepare(todo[0].root)  # another machine may see the store otherwise
+        return run(todo, machine, quiet=True)
+    except Exception as error:  # such as too little memory on this machine; a launcher would stop the other cells
+        return [_failure(job, error) for job in todo]
+
+
+def why_left(job: Job, store: Store) -> str:
+    """A line for a job that a launcher was given, and that is not in the store."""
+    told = store.failures(job.cell).get(job.block.seeds[0])
+    if told is None:
+        return f"{job.label}: not in the store, and no failure is stored: its process died, or never began"
+    path = schema.failure_path(job.root / job.cell.folder, job.block.span)
+    return f"{job.label}: not in the store; its last failure: {told} (details in {path})"
+
+
 def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
     """Train and store claimed jobs of a group; yields the number of each as it ends, with its error or None."""
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
-    import torch
-
+    from nalu_bench.run import settings
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import Request, train_together
 
-    torch.set_num_threads(1)  # blocks are the unit of parallel work; one thread also fixes the order of sums
+    settings.reset()
     machine = mine[0][0].machine
     compiled = compiler.works() if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))

@@ -1,16 +1,14 @@
 """What users write: names of their own, keys given once, launchers that are installed."""
 
 import shutil
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hydra.core.config_store import ConfigStore
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, launch, looks
+from nalu_bench.plan import compose, experiment, looks
 
 MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
 MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
@@ -86,15 +84,6 @@ def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
     mine.write_text(text.replace("overrides: [", "overrides: [task.operation=mul, task.operation=add, "))
     with pytest.raises(UsageError, match=r"task.operation must be given once"):
         compose.plan_experiment(experiment.load("mine/table1"), ["budget=smoke"])
-
-
-@pytest.mark.parametrize("launcher", launch.EXTRAS)
-def test_a_launcher_that_is_missing_names_the_extra_to_install(launcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    extras = tomllib.loads((paths.CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert launch.EXTRAS[launcher] in extras
-    monkeypatch.setattr(ConfigStore.instance(), "list", lambda group: ["basic.yaml"])
-    with pytest.raises(UsageError, match=rf"pip install 'nalu_bench\[{launch.EXTRAS[launcher]}\]'"):
-        launch.sweep(print, [0], [f"hydra/launcher={launcher}"], Path("unused"))
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
