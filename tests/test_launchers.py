@@ -166,7 +166,7 @@ def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any
         name: runner.jobs([Wanted(make_cell(), (0,))], Store(home / name), Machine("cpu", False, 1))
         for name in ("runs", "after/runs")
     }
-    runner.train_cell([jobs["runs"]], jobs["runs"][0].machine, 0)
+    runner.train_cell([jobs["runs"]], jobs["runs"][0].machine, os.getpid(), 0)
     torch.set_default_dtype(torch.float64)
     torch.set_default_device("meta")
     torch.set_grad_enabled(False)
@@ -175,7 +175,7 @@ def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any
     torch.set_float32_matmul_precision("medium")
     torch.manual_seed(99)
     try:
-        runner.train_cell([jobs["after/runs"]], jobs["runs"][0].machine, 0)
+        runner.train_cell([jobs["after/runs"]], jobs["runs"][0].machine, os.getpid(), 0)
         assert torch.get_num_threads() == 1
     finally:
         settings.reset()
@@ -187,7 +187,7 @@ def test_the_bar_shows_what_the_store_holds(make_cell: Any, home: Path, capsys: 
     store, machine = Store(home / "runs"), Machine("cpu", False, 1)
     jobs = runner.jobs([Wanted(cell, (0, 1)) for cell in cells], store, machine)
     with watch.followed(jobs, store):
-        runner.train_cell([jobs[:1]], machine, 0)
+        runner.train_cell([jobs[:1]], machine, os.getpid(), 0)
         note = schema.checkpoint_path(store.root / cells[1].folder, jobs[1].block.span).with_suffix(".json")
         note.parent.mkdir(parents=True)
         note.write_text('{"step": 5}')

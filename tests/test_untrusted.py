@@ -137,7 +137,7 @@ def test_a_target_in_a_users_experiment_is_not_called(
 
 def test_a_launcher_in_a_users_folder_is_not_called(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "conf/hydra/launcher/evil.yaml").write_text("_target_: os.mkdir\n_args_: [executed]\n")
-    assert "Hydra cannot launch" in refused(capsys, "run", *SMOKE, "hydra/launcher=evil")
+    assert "unknown hydra/launcher 'evil'" in refused(capsys, "run", *SMOKE, "hydra/launcher=evil")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", ".hidden"])

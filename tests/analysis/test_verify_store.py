@@ -73,11 +73,11 @@ def with_fewer_networks_and_their_hash(part: Path) -> None:
 
 
 def renamed(part: Path) -> None:
-    part.rename(part.with_name("0-24"))
+    part.rename(part.with_name("25-49"))
 
 
 def renamed_with_its_manifest(part: Path) -> None:
-    manifest = json.loads((part / schema.MANIFEST).read_text()) | {"seeds": "0-24"}
+    manifest = json.loads((part / schema.MANIFEST).read_text()) | {"seeds": "25-49"}
     (part / schema.MANIFEST).write_text(json.dumps(manifest))
     renamed(part)
 
@@ -105,8 +105,8 @@ DAMAGES = {
     without_an_evaluation_but_with_its_hash: "curves.parquet must have as many rows for one seed as for another",
     with_a_forged_error_and_its_hash: "errors is contradicted by its curve",
     with_fewer_networks_and_their_hash: "parameters.npz must hold",
-    renamed: "its name says seeds 0-24, and its manifest.json says",
-    renamed_with_its_manifest: "runs.parquet must have rows of the seeds 0-24, and has",
+    renamed: "its name says seeds 25-49, and its manifest.json says",
+    renamed_with_its_manifest: "runs.parquet must have rows of the seeds 25-49, and has",
     cut_off: "curves.parquet must have the SHA-256 of manifest.json, and has another",
     with_another_file: "notes.txt is not in manifest.json",
     without_a_file: "weights.parquet is missing, and stands in manifest.json",
@@ -153,16 +153,16 @@ def test_a_cell_at_another_address_is_named(part: Path, capsys: pytest.CaptureFi
 
 def test_half_written_notes_and_failures_are_no_tracebacks(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cell = part.parents[1]
-    for path, text in (("failures/7-8.json", '{"seeds": [7,'), ("checkpoints/0-24.json", '{"step"')):
+    for path, text in (("failures/25-49.json", '{"seeds": [25,'), ("checkpoints/25-49.json", '{"step"')):
         (cell / path).parent.mkdir(exist_ok=True)
         (cell / path).write_text(text)
     plan = compose.plan_experiment(experiment.load(NAME), SMOKE)
     (want,) = [want for want in plan.cells if want.cell.model.name == "nmu"]
     store = Store(part.parents[4])
-    assert store.in_progress(want.cell) == {"0-24": 0}
+    assert store.in_progress(want.cell) == {"25-49": 0}
     failures = store.failures(want.cell)
-    assert list(failures) == [7, 8]
-    assert "7-8.json is damaged; run the same command again" in failures[7]
+    assert list(failures) == [*range(25, 50)]
+    assert "25-49.json is damaged; run the same command again" in failures[25]
     assert main(["status", f"experiment={NAME}", *SMOKE]) == 0
 
 

@@ -1,6 +1,7 @@
 """Examples as a user has them: the package installed, NALU_BENCH_CONF set, and a home of its own."""
 
 import contextlib
+import copy
 import functools
 import shutil
 import sys
@@ -10,6 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from hydra.core.config_store import ConfigStore
 
 from nalu_bench import paths, registry
 from nalu_bench.plan import compose
@@ -27,7 +29,7 @@ def example() -> Example:
 @contextlib.contextmanager
 def _example(name: str, folder: Path) -> Iterator[Path]:
     source, site = paths.CHECKOUT / "examples" / name, folder / "site"
-    before = set(sys.modules)
+    before, schemas = set(sys.modules), copy.deepcopy(ConfigStore.instance().repo)
     with pytest.MonkeyPatch.context() as patch:
         _install(source, site)
         patch.syspath_prepend(site)
@@ -39,6 +41,7 @@ def _example(name: str, folder: Path) -> Iterator[Path]:
     for module in set(sys.modules) - before:
         if Path(getattr(sys.modules[module], "__file__", None) or "/").is_relative_to(site):
             del sys.modules[module]
+    ConfigStore.instance().repo = schemas  # launchers send the store to other processes, with all its classes
     _forget_names()
 
 

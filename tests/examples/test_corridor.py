@@ -129,8 +129,10 @@ def test_a_seed_trained_alone_has_the_bits_it_has_in_the_block(
     assert main(["run", *GROUPS, *MACHINE, "seeds=1", "first_seed=7"]) == 0
     alone = Store(paths.runs_dir())
     for frame in ("curves", "runs"):
-        one, block = getattr(alone, frame)(cell), getattr(trained, frame)(cell)
-        block = block[block["seed"] == 7].reset_index(drop=True)
+        one, block = (
+            rows[rows["seed"] == 7].reset_index(drop=True)
+            for rows in (getattr(alone, frame)(cell), getattr(trained, frame)(cell))
+        )
         columns = [name for name in block if name not in ("part", "commit")]
         pd.testing.assert_frame_equal(one[columns], block[columns], check_exact=True)
     for name, values in trained.parameters(cell, 7).items():
@@ -149,7 +151,7 @@ def test_any_model_of_vectors_can_be_the_policy(
     store = Store(paths.runs_dir())
     assert store.runs(want.cell)["test_reward"].between(0.0, 1.0).all()
     gates = store.weights(want.cell).query("kind == 'gate'")
-    assert len(gates) == (2 if "model.layer.unit=nalu" in model else 0)
+    assert len(gates) == (25 if "model.layer.unit=nalu" in model else 0)
 
 
 @pytest.mark.usefixtures("trained")

@@ -50,7 +50,7 @@ def test_training_the_terminal_and_the_table_judge_by_one_threshold(
     assert limit != criteria.threshold(want.cell)
     seen: list[float | None] = []
 
-    def train_together(requests: list[Any], mode: object) -> list[Any]:
+    def train_together(requests: list[Any], *_: object) -> list[Any]:
         seen.extend(request.threshold for request in requests)
         return []
 

@@ -161,7 +161,7 @@ def test_watch_draws_until_all_is_done_or_it_is_interrupted(
     ("overrides", "message"),
     [
         (["seeds=1000000000"], "seeds must be at most 100,000, got 1,000,000,000."),
-        (["first_seed=2147483648"], "first_seed + seeds must be at most 2,000,000,000, got 2,147,483,649."),
+        (["first_seed=2147483648", "seeds=1"], "first_seed + seeds must be at most 2,000,000,000, got 2,147,483,649."),
         (["first_seed=1999999990", "seeds=20"], "first_seed + seeds must be at most 2,000,000,000, got 2,000,000,010."),
     ],
 )

@@ -26,8 +26,14 @@ SMALL = [
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
+def small(*overrides: str) -> list[str]:
+    """`SMALL`, with other values where the overrides give them."""
+    keys = {text.partition("=")[0] for text in overrides}
+    return [*(text for text in (*SMALL, "model=image_nac") if text.partition("=")[0] not in keys), *overrides]
+
+
 def cell(*overrides: str) -> Cell:
-    return compose.plan_cells([*SMALL, "model=image_nac", *overrides], multirun=False).cells[0].cell
+    return compose.plan_cells(small(*overrides), multirun=False).cells[0].cell
 
 
 def series(*overrides: str) -> Any:
@@ -92,7 +98,7 @@ def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(override: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", *SMALL, "model=image_nac", override]) == 2
+    assert main(["run", *small(override)]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -106,7 +112,7 @@ def test_the_dataset_is_known_by_name_and_version_and_needs_no_file(monkeypatch:
 def test_it_learns_and_is_tested_at_every_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     overrides = ["model=image_solved_sum", "budget.steps=120", "budget.log_every=40", "seeds=1"]
-    assert main(["run", *SMALL, *overrides, "device.workers=1"]) == 0
+    assert main(["run", *small(*overrides), "device.workers=1"]) == 0
     chosen = cell(*overrides)
     curve = Store(tmp_path / "runs").curves(chosen)["validation_mae"]
     assert curve.iloc[-1] < 0.5 * curve.iloc[0]

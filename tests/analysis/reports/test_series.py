@@ -56,14 +56,14 @@ def curves() -> pd.DataFrame:
     """Two seeds at steps 0 to 4: the first meets 1.0 at length 1 from step 2 on, and never at length 10."""
     steps = np.tile(np.arange(5), 2)
     short = [9, 5, 0.9, 0.8, 0.7, 9, 8, 7, 6, 5]
-    return pd.DataFrame(
-        {"seed": np.repeat([0, 1], 5), "step": steps, "validation_mse": short, "test_mse_1": short, "test_mse_10": 5.0}
-    )
+    errors = {"validation_mse": short, "test_mse_1": short, "test_mse_10": 5.0, "train_loss": 1.0}
+    return pd.DataFrame({"seed": np.repeat([0, 1], 5), "step": steps} | errors)
 
 
 def run_rows(cell: Cell) -> pd.DataFrame:
     last = curves()[curves()["step"] == 4].drop(columns="step")
-    rows = last.assign(selected_step=4, steps=4, log_every=1, status="finished", cell=cell.digest)
+    ends = {"selected_step": 4, "last_step": 4, "diverged_at": pd.NA, "status": "finished"}
+    rows = last.assign(**ends, steps=4, log_every=1, cell=cell.digest)
     return solved_facts_of(rows, curves(), {"test_mse_1": 1.0, "test_mse_10": 1.0}, cell.task)
 
 
