@@ -17,7 +17,7 @@ from nalu_bench.run import stop
 if TYPE_CHECKING:
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
-    from nalu_bench.run.runner import Job
+    from nalu_bench.run.jobs import Job
     from nalu_bench.store.reader import Store
 
 EXAMPLES = """examples:
@@ -67,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
 
     run = verbs.add_parser("run", help="train the missing runs of a cell, a sweep or an experiment")
     run.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
+    run.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
+    run.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
+    run.add_argument("--only", metavar="DIGEST", default="", help="train only the cell whose address begins so")
     _add_overrides(run)
     run.set_defaults(command=_run)
 
@@ -136,11 +139,11 @@ def _run(options: argparse.Namespace) -> int:
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
         plan, experiment = _plan(options)
         store = _store(plan.committed)
-        todo = _missing(plan, experiment, store)
+        todo = _missing(plan, experiment, store, options)
     failures = []
     if todo:
         try:
-            failures = _launch(todo, plan, store)
+            failures = _launch(todo, plan, store, options.fail_fast)
         except Interrupted:
             from nalu_bench.run.kept import kept
 
@@ -149,6 +152,8 @@ def _run(options: argparse.Namespace) -> int:
     with stop.at_once("stopped after training: what it made is stored, and the same command shows it."):
         for failure in failures:
             print(f"failed: {failure}", file=sys.stderr)
+        if failures:
+            print(f"{len(failures)} of {len(todo)} blocks failed; --only-failed tries them again.", file=sys.stderr)
         if experiment is None:
             from nalu_bench.analysis.brief import brief
 
@@ -159,9 +164,12 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store") -> "list[Job]":
+def _missing(
+    plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace
+) -> "list[Job]":
     """The jobs that a plan needs, once all is checked; print how many there are, and what is skipped."""
-    from nalu_bench.run import runner
+    from nalu_bench.run import check
+    from nalu_bench.run.jobs import pending
 
     if experiment is not None:
         _check(experiment, plan)
@@ -170,14 +178,23 @@ def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store") -> "
             print(f"{want.label()}: skipped, {want.cell.skip()}.")
     if plan.cells and all(want.cell.skip() for want in plan.cells):
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
-    todo = runner.jobs(plan.cells, store, plan.machine)
+    chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
+    todo = pending(plan.cells, store, plan.machine, [*(["-m"] if options.multirun else []), *chosen])
+    todo = [job for job in todo if job.cell.digest.startswith(options.only)]
+    if options.only_failed:
+        todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
     wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
     if todo:
-        runner.check(plan.machine, todo)
+        check.check(plan.machine, todo)
+        chosen_cells = {job.cell.digest for job in todo}
         missing = sum(
-            len(set(want.seeds) - store.finished_seeds(want.cell)) for want in plan.cells if not want.cell.skip()
+            len(set(want.seeds) - store.finished_seeds(want.cell))
+            for want in plan.cells
+            if want.cell.digest in chosen_cells
         )
         print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
+    elif options.only or options.only_failed:
+        print("nothing to train: no block that is missing was chosen by --only or --only-failed.")
     elif plan.cells:
         print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
     else:
@@ -185,23 +202,24 @@ def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store") -> "
     return todo
 
 
-def _launch(todo: "list[Job]", plan: "Plan", store: "Store") -> list[str]:
+def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench.plan import launch
-    from nalu_bench.run import runner, watch
+    from nalu_bench.run import launched, runner, watch
+    from nalu_bench.run.jobs import by_cell, pending
 
     if not plan.hydra:
-        return runner.run(todo, plan.machine)
+        return runner.run(todo, plan.machine, fail_fast=fail_fast)
     launch.check(plan.hydra)
-    cells = runner.by_cell(todo)
-    job = functools.partial(runner.train_cell, cells, plan.machine, os.getpid())
+    cells = by_cell(todo)
+    job = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     gave_up = []
     try:
         with stop.through_children(), watch.followed(todo, store):
             launch.sweep(job, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
     except launch.LaunchError as error:
         gave_up.append(f"{error} (what it started may still run, see nalu-bench status)")
-    return gave_up + [runner.why_left(job, store) for job in runner.jobs(plan.cells, store, plan.machine)]
+    return gave_up + [launched.why_left(job, store) for job in pending(plan.cells, store, plan.machine)]
 
 
 def _report(options: argparse.Namespace) -> int:

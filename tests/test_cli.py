@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from nalu_bench.cli import main
+from nalu_bench.run import jobs, runner
 from nalu_bench.training import loop
 
 SMOKE = ["task=ten_parameter", "budget=smoke", "device.workers=1"]
@@ -117,6 +119,57 @@ def test_a_failing_cell_costs_no_other_and_exits_with_1(
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "failed" not in capsys.readouterr().out
+
+
+def test_a_failure_names_the_command_that_repeats_it_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, begun = loop._Loop.__init__, []
+
+    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
+        begun.append(request.cell.model.name)
+        if request.cell.model.name == "nac" and len(begun) < 4:
+            raise RuntimeError("out of luck")
+        start(loop, request, *rest)
+
+    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
+    sweep = ["run", "-m", *SMOKE, "model=nac,nau"]
+    assert main([*sweep, "seeds=30"]) == 1
+    told = capsys.readouterr().err
+    (again, *_) = [line.partition("again: ")[2] for line in told.splitlines() if "again: " in line]
+    record = json.loads(next(home.glob("runs/*/nac/*/failures/0-24.json")).read_text())
+    assert record["again"] == again
+    assert record["reason"] == "RuntimeError: out of luck"
+    assert "--only-failed tries them again" in told
+    begun[:] = ["already"] * 4
+    assert main(shlex.split(again)[1:]) == 0
+    assert begun[4:] == ["nac"]
+    assert len(list(home.glob("runs/*/nac/*/parts/*"))) == 1
+
+
+def test_only_what_failed_is_tried_again_and_the_first_failure_may_end_a_run(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = loop._Loop.__init__
+
+    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
+        if request.cell.model.name == "nac":
+            raise RuntimeError("out of luck")
+        start(loop, request, *rest)
+
+    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
+    sweep = ["run", "-m", *SMOKE, "model=nac,nau"]
+    monkeypatch.setattr(jobs, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(runner, "MOST_TOGETHER", 1)
+    assert main([*sweep, "--fail-fast"]) == 1
+    assert not list(home.glob("runs/*/nau/*/parts/*"))
+    monkeypatch.setattr(loop._Loop, "__init__", start)
+    capsys.readouterr()
+    assert main([*sweep, "--only-failed"]) == 0
+    assert "2 of 4 runs of 2 cells to train" in capsys.readouterr().out
+    assert not list(home.glob("runs/*/nau/*/parts/*"))
+    assert main([*sweep, "--only-failed"]) == 0
+    assert "no block that is missing was chosen" in capsys.readouterr().out
 
 
 def test_cuda_without_a_gpu_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

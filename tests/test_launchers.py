@@ -18,7 +18,8 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import runner, settings, watch
+from nalu_bench.run import launched, runner, settings, watch
+from nalu_bench.run.jobs import pending
 from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop
@@ -163,10 +164,10 @@ def test_a_launcher_that_gives_up_fails_the_command_and_names_what_is_left(
 @pytest.mark.usefixtures("one_thread")
 def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any, home: Path) -> None:
     jobs = {
-        name: runner.jobs([Wanted(make_cell(), (0,))], Store(home / name), Machine("cpu", False, 1))
+        name: pending([Wanted(make_cell(), (0,))], Store(home / name), Machine("cpu", False, 1))
         for name in ("runs", "after/runs")
     }
-    runner.train_cell([jobs["runs"]], jobs["runs"][0].machine, os.getpid(), 0)
+    launched.train_cell([jobs["runs"]], jobs["runs"][0].machine, os.getpid(), 0)
     torch.set_default_dtype(torch.float64)
     torch.set_default_device("meta")
     torch.set_grad_enabled(False)
@@ -175,7 +176,7 @@ def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any
     torch.set_float32_matmul_precision("medium")
     torch.manual_seed(99)
     try:
-        runner.train_cell([jobs["after/runs"]], jobs["runs"][0].machine, os.getpid(), 0)
+        launched.train_cell([jobs["after/runs"]], jobs["runs"][0].machine, os.getpid(), 0)
         assert torch.get_num_threads() == 1
     finally:
         settings.reset()
@@ -185,9 +186,9 @@ def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any
 def test_the_bar_shows_what_the_store_holds(make_cell: Any, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = [make_cell(layers) for layers in ("nau nmu", "nau nau")]
     store, machine = Store(home / "runs"), Machine("cpu", False, 1)
-    jobs = runner.jobs([Wanted(cell, (0, 1)) for cell in cells], store, machine)
+    jobs = pending([Wanted(cell, (0, 1)) for cell in cells], store, machine)
     with watch.followed(jobs, store):
-        runner.train_cell([jobs[:1]], machine, os.getpid(), 0)
+        launched.train_cell([jobs[:1]], machine, os.getpid(), 0)
         note = schema.checkpoint_path(store.root / cells[1].folder, jobs[1].block.span).with_suffix(".json")
         note.parent.mkdir(parents=True)
         note.write_text('{"step": 5}')

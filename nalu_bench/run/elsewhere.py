@@ -16,7 +16,7 @@ from nalu_bench.store.claims import Claim, System, Watch
 from nalu_bench.store.reader import damage
 
 if TYPE_CHECKING:
-    from nalu_bench.run.runner import Job
+    from nalu_bench.run.jobs import Job
 
 PAUSE = 1.0
 """Seconds between two looks at the store."""

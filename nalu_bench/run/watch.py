@@ -11,7 +11,7 @@ from tqdm import tqdm
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
-    from nalu_bench.run.runner import Job
+    from nalu_bench.run.jobs import Job
 
 LOG_PAUSE = 30
 """Seconds between two lines in a log file, which wants few."""

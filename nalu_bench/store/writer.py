@@ -62,10 +62,14 @@ def set_aside(root: Path, cell: Cell, part: Path) -> Path:
     return part.rename(aside)
 
 
-def write_failure(root: Path, cell: Cell, block_name: str, seeds: list[int], traceback: str) -> Path:
-    """Store the traceback of a block that could not be trained; its runs count as failed until it is trained."""
+def write_failure(root: Path, cell: Cell, block_name: str, record: dict[str, Any]) -> Path:
+    """Store why a block could not be trained; its runs count as failed until it is trained.
+
+    Args:
+        record: its seeds, the reason, the traceback, and the command that repeats it alone.
+    """
     path = schema.failure_path(root / cell.folder, block_name)
-    text = json.dumps({"seeds": seeds, "traceback": traceback}, indent=1)
+    text = json.dumps(record, indent=1)
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
     return path
 

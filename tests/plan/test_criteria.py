@@ -20,6 +20,7 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.run import runner
+from nalu_bench.run.jobs import pending
 from nalu_bench.store.reader import Store
 from nalu_bench.store.writer import write_part
 from nalu_bench.training import loop
@@ -56,7 +57,7 @@ def test_training_the_terminal_and_the_table_judge_by_one_threshold(
 
     monkeypatch.setattr(loop, "train_together", train_together)
     store = Store(tmp_path)
-    runner.run(runner.jobs([want], store, Machine("cpu", False, 1)), Machine("cpu", False, 1), quiet=True)
+    runner.run(pending([want], store, Machine("cpu", False, 1)), Machine("cpu", False, 1), quiet=True)
     assert seen == [limit]
     assert Success(TABLE2).criteria(want.cell, pd.DataFrame())["threshold"] == limit
     invent(tmp_path, want.cell, [0.999 * limit, 1.001 * limit])

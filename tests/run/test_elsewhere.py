@@ -17,8 +17,8 @@ import pytest
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import runner
-from nalu_bench.run.runner import Job
+from nalu_bench.run import runner, work
+from nalu_bench.run.jobs import Job, pending
 from nalu_bench.store import claims
 from nalu_bench.store.claims import Claim, ClaimLostError, Claims, Held, System
 from nalu_bench.store.reader import Store
@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def jobs(store: Store, *cells: Cell) -> list[Job]:
-    return runner.jobs([Wanted(cell, (0,)) for cell in cells], store, MACHINE)
+    return pending([Wanted(cell, (0,)) for cell in cells], store, MACHINE)
 
 
 def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_done(
@@ -103,7 +103,7 @@ def test_an_owner_that_lost_its_claim_stops_and_leaves_the_block(
                 raise ClaimLostError
 
     monkeypatch.setattr(Held, "reached", lost)
-    outcome = runner.train(todo, lambda *_: None)
+    outcome = work.train(todo, lambda *_: None)
     assert outcome.failures == []
     assert outcome.left == [todo[0]]
     assert steps == [0, 5, 10]

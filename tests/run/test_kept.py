@@ -7,6 +7,7 @@ from nalu_bench.plan.blocks import WIDTH
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.run import runner
+from nalu_bench.run.jobs import pending
 from nalu_bench.run.kept import kept
 from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
@@ -16,7 +17,7 @@ MakeCell = Callable[..., Cell]
 
 def test_blocks_are_counted_by_what_the_store_holds_of_them(make_cell: MakeCell, tmp_path: Path) -> None:
     wanted = [Wanted(make_cell(), tuple(range(4 * WIDTH)))]
-    todo = runner.jobs(wanted, Store(tmp_path), Machine("cpu", False, 1))
+    todo = pending(wanted, Store(tmp_path), Machine("cpu", False, 1))
     folder = tmp_path / todo[0].cell.folder
     assert kept(todo) == "stopped: nothing yet of 4 blocks; the same command starts them."
     note = schema.checkpoint_path(folder, todo[1].block.span).with_suffix(".json")

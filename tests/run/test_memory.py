@@ -16,6 +16,7 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.run import memory, runner
 from nalu_bench.run.available import group_rests
+from nalu_bench.run.jobs import pending
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
 
@@ -157,7 +158,7 @@ def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     monkeypatch.setattr(runner, "_in_pool", lambda parts, count, progress: started.append(count) or [])
     store = Store(tmp_path / "runs")
     wanted = [Wanted(make_cell(steps=0, log_every=every), (0,)) for every in (5, 10)]
-    runner.run(runner.jobs(wanted, store, TWO_WORKERS), TWO_WORKERS, quiet=True)
+    runner.run(pending(wanted, store, TWO_WORKERS), TWO_WORKERS, quiet=True)
     assert (started or [1]) == [workers]
     assert ("training 1 group of cells at a time" in capsys.readouterr().err) == (workers == 1)
 
@@ -166,7 +167,7 @@ def test_a_group_that_does_not_fit_is_split_and_a_cell_that_does_not_fit_is_refu
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = [make_cell(layers, evaluation_size=1_000_000) for layers in ("nau nau", "nac nac", "nau nmu")]
-    todo = runner.jobs([Wanted(cell, (0,)) for cell in cells], Store(tmp_path / "runs"), TWO_WORKERS)
+    todo = pending([Wanted(cell, (0,)) for cell in cells], Store(tmp_path / "runs"), TWO_WORKERS)
     alone = max(memory.needed([cell]) for cell in cells)
     monkeypatch.setattr(memory, "available", lambda: alone + 1)
     parts, workers = runner._affordable(todo, 1)

@@ -8,8 +8,7 @@ import pytest
 from nalu_bench.plan.blocks import WIDTH
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import runner
-from nalu_bench.run.runner import Job
+from nalu_bench.run.jobs import Job, groups, pending
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
 
@@ -25,7 +24,7 @@ def todo(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> list[Job]:
     cells += [make_cell("nau nau", make_task(features=8)), make_cell("nalu nalu", make_task(features=8))]
     cells += [make_cell("nau nmu", make_task())]
     wanted = [Wanted(cell, tuple(range(2 * WIDTH))) for cell in cells]
-    return runner.jobs(wanted, Store(tmp_path / "runs"), MACHINE)
+    return pending(wanted, Store(tmp_path / "runs"), MACHINE)
 
 
 def test_every_cell_gets_its_first_seeds_before_any_gets_more(todo: list[Job]) -> None:
@@ -35,7 +34,7 @@ def test_every_cell_gets_its_first_seeds_before_any_gets_more(todo: list[Job]) -
 
 
 def test_jobs_of_one_draw_and_one_block_are_trained_side_by_side(todo: list[Job]) -> None:
-    parts = runner.groups(todo, workers=2)
+    parts = groups(todo, workers=2)
     assert [len(group) for group in parts] == [3, 2, 1, 3, 2, 1]
     assert [job for group in parts for job in group] == todo
     for group in parts:
@@ -43,7 +42,7 @@ def test_jobs_of_one_draw_and_one_block_are_trained_side_by_side(todo: list[Job]
 
 
 def test_every_worker_gets_a_group_where_there_are_few_jobs(todo: list[Job]) -> None:
-    assert [len(group) for group in runner.groups(todo[:3], workers=2)] == [2, 1]
-    assert [len(group) for group in runner.groups(todo[:3], workers=3)] == [1, 1, 1]
-    assert [len(group) for group in runner.groups(todo[:3], workers=1)] == [3]
-    assert runner.groups([], workers=2) == []
+    assert [len(group) for group in groups(todo[:3], workers=2)] == [2, 1]
+    assert [len(group) for group in groups(todo[:3], workers=3)] == [1, 1, 1]
+    assert [len(group) for group in groups(todo[:3], workers=1)] == [3]
+    assert groups([], workers=2) == []

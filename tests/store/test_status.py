@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Store:
 def test_every_seed_asked_for_is_counted_once(store: Store, make_cell: MakeCell) -> None:
     cell, other = make_cell(steps=1000), make_cell("nau nau", steps=1000)
     write(store, cell)
-    writer.write_failure(store.root, cell, "25-49", Block(1).seeds, "Traceback\nno luck")
+    writer.write_failure(store.root, cell, "25-49", {"seeds": Block(1).seeds, "traceback": "Traceback\nno luck"})
     checkpoint = schema.checkpoint_path(store.root / cell.folder, "75-99").with_suffix(".json")
     checkpoint.parent.mkdir()
     checkpoint.write_text(json.dumps({"step": 400}))
@@ -59,7 +59,7 @@ def test_every_seed_asked_for_is_counted_once(store: Store, make_cell: MakeCell)
     left = "10 steps/s, about 03:50 left"  # 700 steps of the running block, 600 of the stopped one, 1,000 of the other
     assert total == f"total: 0/2 cells, 25/92 runs, 25 running, 25 failed, 17 missing; {left}"
     assert not found.over
-    writer.write_failure(store.root, other, "0-24", Block(0).seeds, "Traceback\nno luck")
+    writer.write_failure(store.root, other, "0-24", {"seeds": Block(0).seeds, "traceback": "Traceback\nno luck"})
     assert status.read(store, [Wanted(cell, tuple(range(50))), Wanted(other, (0, 1))]).over
 
 

@@ -18,8 +18,8 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import runner
-from nalu_bench.run.runner import Job
+from nalu_bench.run import check, runner
+from nalu_bench.run.jobs import Job, pending
 from nalu_bench.store import schema, writer
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def missing(store: Store, cell: Cell, seeds: range) -> list[Job]:
-    return runner.jobs([Wanted(cell, tuple(seeds))], store, MACHINE)
+    return pending([Wanted(cell, tuple(seeds))], store, MACHINE)
 
 
 def train(store: Store, cell: Cell, seeds: range) -> list[str]:
@@ -237,7 +237,7 @@ def test_a_failure_is_forgotten_once_its_seeds_are_stored_in_another_part(
     store: Store, make_cell: MakeCell, tmp_path: Path
 ) -> None:
     cell = make_cell(steps=0)
-    writer.write_failure(store.root, cell, "0-1", [0, 1], "Traceback\nRuntimeError: why")
+    writer.write_failure(store.root, cell, "0-1", {"seeds": [0, 1], "traceback": "Traceback\nRuntimeError: why"})
     write(store, cell, trained(cell, tmp_path, Block(0, 1)))
     assert store.failures(cell) == {1: "RuntimeError: why"}
 
@@ -252,7 +252,7 @@ def test_a_network_that_cannot_be_built_is_refused_before_anything_is_trained(
     broken = replace(cell, model=replace(cell.model, **wrong))
     wanted = [Wanted(cell, (0,)) for cell in (sound, broken)]
     with pytest.raises(UsageError, match=r"no_such|must name its units' penalties \(sparsity\), got none"):
-        runner.check(MACHINE, runner.jobs(wanted, store, MACHINE))
+        check.check(MACHINE, pending(wanted, store, MACHINE))
     assert store.stored_seeds(sound) == set()
     assert store.failures(broken) == {}
 
@@ -270,7 +270,7 @@ def test_one_cell_that_fails_does_not_cost_the_others(
 
     monkeypatch.setattr(loop._Loop, "result", fail_for_broken)
     wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
-    failures = runner.run(runner.jobs(wanted, store, MACHINE), MACHINE)
+    failures = runner.run(pending(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
     assert "no luck" in failures[0]
     assert store.stored_seeds(sound) == set(ALL.seeds)

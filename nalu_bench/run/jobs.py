@@ -1,0 +1,96 @@
+"""Jobs: the blocks that are missing, and the groups in which they are trained."""
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nalu_bench.plan.blocks import Block, blocks
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.machine import Machine
+from nalu_bench.store import provenance, schema
+from nalu_bench.store.reader import Store
+
+MOST_TOGETHER = 3
+"""The most jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One block of one cell to be trained.
+
+    Attributes:
+        name: the cell's label in its plan.
+        words: the command's arguments, without those that choose seeds.
+    """
+
+    name: str
+    cell: Cell
+    block: Block
+    machine: Machine
+    root: Path
+    commit: str
+    criterion: str = "task"
+    words: tuple[str, ...] = ()
+
+    @property
+    def again(self) -> str:
+        """The command that trains this block alone."""
+        seeds = self.block.seeds
+        alone = [f"first_seed={seeds[0]}", f"seeds={len(seeds)}", f"--only={self.cell.digest[:8]}"]
+        return shlex.join(["nalu-bench", "run", *self.words, *alone])
+
+    @property
+    def label(self) -> str:
+        """The cell and the seeds, for progress lines and messages."""
+        return f"{self.name} seeds {self.block.span}"
+
+    @property
+    def part(self) -> Path:
+        """The folder of its results."""
+        return schema.parts_dir(self.root / self.cell.folder) / self.block.span
+
+    @property
+    def claim(self) -> Path:
+        """The file of the process that trains it."""
+        return schema.claim_path(self.root / self.cell.folder, self.block.span)
+
+
+Group = Sequence[Job]
+"""Jobs that are trained side by side on one draw of the data."""
+
+
+def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Sequence[str] = ()) -> list[Job]:
+    """The jobs that are missing: the first block of every cell in the order of the cells, then the second, ..."""
+    missing = []
+    for want in wanted:
+        if want.cell.skip() is None:
+            seeds = set(want.seeds) - store.finished_seeds(want.cell)
+            missing += [
+                Job(
+                    want.label(), want.cell, block, machine, store.root, provenance.commit(), want.criterion,
+                    tuple(words),
+                )
+                for block in blocks(seeds, machine.width or want.cell.model.width)
+            ]
+    return sorted(missing, key=lambda job: job.block.number)
+
+
+def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list[Group]:
+    """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker."""
+    from nalu_bench.training.data import sharing_key
+
+    alike: dict[tuple[str, str], list[Job]] = {}
+    for job in todo:
+        alike.setdefault((job.block.span, sharing_key(job.cell)), []).append(job)
+    size = min(most, math.ceil(len(todo) / workers))
+    return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
+
+
+def by_cell(todo: Sequence[Job]) -> list[list[Job]]:
+    """The jobs of each cell; one Hydra job trains one cell."""
+    cells: dict[str, list[Job]] = {}
+    for job in todo:
+        cells.setdefault(job.cell.digest, []).append(job)
+    return list(cells.values())

@@ -1,0 +1,129 @@
+"""The work of one process: claim, train and store a group of jobs."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nalu_bench.errors import Interrupted
+from nalu_bench.plan.criteria import threshold
+from nalu_bench.plan.result import BlockResult
+from nalu_bench.run import compiler, memory, stop
+from nalu_bench.run.jobs import Group, Job
+from nalu_bench.run.progress import Progress, reporter
+from nalu_bench.store import schema
+from nalu_bench.store.claims import ClaimLostError, Claims, Held
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a group.
+
+    Attributes:
+        failures: a line for each job that failed.
+        left: the jobs that other processes train.
+    """
+
+    failures: list[str]
+    left: list[Job]
+
+
+def train(group: Group, progress: Progress) -> Outcome:
+    """Claim, train and store the jobs of a group in this process.
+
+    Raises:
+        Interrupted if this process was asked to stop; nothing is recorded as failed.
+    """
+    if stop.asked():
+        raise Interrupted
+    pending, outcome = list(group), Outcome([], [])
+    try:
+        with Claims() as claims:
+            mine = _claimed(group, claims, outcome.left)
+            pending = [job for job, _ in mine]
+            for number, error in _train(mine, progress) if mine else ():
+                job, held = mine[number]
+                claims.release(held)
+                pending.remove(job)
+                if isinstance(error, ClaimLostError):
+                    outcome.left.append(job)
+                elif error:
+                    outcome.failures.append(failure(job, error))
+    except Exception as error:  # one group's failure must not cost the others; it is stored and reported
+        outcome.failures.extend(failure(job, error) for job in pending if job not in outcome.left)
+    return outcome
+
+
+def _claimed(group: Group, claims: Claims, left: list[Job]) -> list[tuple[Job, Held]]:
+    """Claim what no other process has, and look at the store again; adds what others have to `left`."""
+    mine = []
+    for job in group:
+        held = claims.take(job.claim, job.cell.recipe.steps)
+        if held is None:
+            left.append(job)
+        elif claims.system.there(job.part):
+            claims.release(held)
+        else:
+            mine.append((job, held))
+    return mine
+
+
+def failure(job: Job, error: Exception) -> str:
+    """Record that an error ended a job; returns a line that says so."""
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "device.workers"])
+        return fail(job, f"memory ran out: lower {sizes}", "".join(traceback.format_exception(error)))
+    return fail(job, f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
+def fail(job: Job, why: str, details: str = "") -> str:
+    """Record that a job failed: the reason, the traceback, and the command that repeats it alone; returns a line."""
+    from nalu_bench.store import writer
+
+    record = {"seeds": job.block.seeds, "reason": why, "again": job.again, "traceback": details or why}
+    try:
+        path = writer.write_failure(job.root, job.cell, job.block.span, record)
+    except OSError as error:
+        return f"{job.label}: {why} (and the store cannot be written: {error})\n  again: {job.again}"
+    return f"{job.label}: {why} (details in {path})\n  again: {job.again}"
+
+
+def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
+    """Train and store claimed jobs of a group; yields the number of each as it ends, with its error or None."""
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
+    from nalu_bench.run import settings
+    from nalu_bench.training.compilation import Mode
+    from nalu_bench.training.loop import Request, train_together
+
+    settings.reset()
+    machine = mine[0][0].machine
+    compiled = compiler.works() if machine.compile is None else machine.compile
+    mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
+    requests = [
+        Request(
+            job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
+            reporter(job.label, progress, held), threshold(job.cell, job.criterion),
+        )
+        for job, held in mine
+    ]  # fmt: skip
+    for number, outcome in train_together(requests, mode, stop.asked):
+        if isinstance(outcome, Exception):
+            yield number, outcome
+        else:
+            yield number, _store(mine[number][0], outcome, mode.describe(), requests[number].checkpoint)
+
+
+def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
+    """Write a result and remove its checkpoint; returns the error if that fails, as on a full disk."""
+    from nalu_bench.store import writer
+    from nalu_bench.training import checkpoint
+
+    try:
+        if not writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit}):
+            print(f"{job.label}: stored by another process already.", file=sys.stderr)
+        checkpoint.remove(used)
+    except Exception as error:  # the other jobs of the group go on
+        return error
+    return None
