@@ -81,6 +81,7 @@ def _until_one_dies(
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
     others = set(multiprocessing.active_children())
+    workers = min(workers, len(items))
     pool = ProcessPoolExecutor(workers, context, initializer=_start, initargs=(events, os.getpid()))
     pending: dict[Future[Result], Item] = {}
     processes: set[BaseProcess] = set()
@@ -89,6 +90,7 @@ def _until_one_dies(
             for item in items:
                 pending[_submit(pool, work, item)] = item
                 processes |= set(multiprocessing.active_children()) - others
+            pool.submit(_nothing)  # the pool looks for workers to watch before it starts the last one, and now again
         while pending:
             if stop.asked():
                 raise Interrupted
@@ -103,6 +105,10 @@ def _until_one_dies(
         raise
     pool.shutdown()
     _judge({process.exitcode for process in processes})
+
+
+def _nothing() -> None:
+    pass
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[Item, Tell], Result], item: Item) -> Future[Result]:
