@@ -34,6 +34,7 @@ test-slow: $(READY) ## run the slow tests
 
 lint: $(READY) ## check the style
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 types: $(READY) ## check the types
 	$(BIN)/mypy

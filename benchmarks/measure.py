@@ -97,9 +97,7 @@ class Measurement:
 
 def measure(workload: Workload, program: Program, seeds: int, times: int = 1) -> Measurement:
     """The fastest of some measurements: other work of the machine can only slow them."""
-    shorter = replace(
-        program, steps=program.steps // workload.shorter, log_every=program.log_every // workload.shorter
-    )
+    shorter = replace(program, steps=program.steps // workload.shorter, log_every=program.log_every // workload.shorter)
     return min((_measure(workload, shorter, seeds) for _ in range(times)), key=lambda found: found.microseconds)
 
 

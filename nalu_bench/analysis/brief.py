@@ -28,8 +28,4 @@ def _line(store: Store, want: Wanted) -> str:
     if limit is not None:
         text += f"  solved {int(cell.task.solves(runs[judge], limit).sum())}"
     diverged = int((runs["status"] == Status.DIVERGED).sum())
-    return (
-        text
-        + f"  median {judge} {runs[judge].median():.3g}"
-        + (f"  diverged {diverged}" if diverged else "")
-    )
+    return text + f"  median {judge} {runs[judge].median():.3g}" + (f"  diverged {diverged}" if diverged else "")

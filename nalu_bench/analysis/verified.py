@@ -26,9 +26,7 @@ class Verified:
 
     def __add__(self, other: "Verified") -> "Verified":
         facts, faults = self.facts + other.facts, self.faults + other.faults
-        return Verified(
-            self.files + other.files, self.runs + other.runs, facts, faults, self.unhashed + other.unhashed
-        )
+        return Verified(self.files + other.files, self.runs + other.runs, facts, faults, self.unhashed + other.unhashed)
 
     def describe(self) -> str:
         """One line: `9 files match; 300 runs: 900 facts recomputed, 0 bracketed`."""

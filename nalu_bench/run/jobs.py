@@ -69,7 +69,13 @@ def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Seq
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
             missing += [
                 Job(
-                    want.label(), want.cell, block, machine, store.root, provenance.commit(), want.criterion,
+                    want.label(),
+                    want.cell,
+                    block,
+                    machine,
+                    store.root,
+                    provenance.commit(),
+                    want.criterion,
                     tuple(words),
                 )
                 for block in blocks(seeds, machine.width or want.cell.model.width)

@@ -59,4 +59,3 @@ def _look(todo: "Sequence[Job]", store: Store) -> tuple[int, int, int]:
             steps += step
             running += step > 0
     return done, steps, running
-

@@ -165,9 +165,7 @@ def test_the_terminal_tells_the_median_of_the_judging_measure(capsys: pytest.Cap
     [("task.length=4", "an odd number of places, 3 or more, got 4"), ("task.limit=1", "the 2 steps to the right end")],
 )
 @pytest.mark.usefixtures("corridor")
-def test_a_users_mistake_is_told_in_plain_words(
-    change: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_users_mistake_is_told_in_plain_words(change: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *GROUPS, *MACHINE, change]) == 2
     assert message in capsys.readouterr().err
 

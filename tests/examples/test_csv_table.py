@@ -186,8 +186,6 @@ def test_a_table_smaller_than_a_batch_is_one_batch(capsys: pytest.CaptureFixture
     ],
 )
 @pytest.mark.usefixtures("table")
-def test_a_users_mistake_is_told_in_plain_words(
-    change: str, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_users_mistake_is_told_in_plain_words(change: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "task=table", "model=nau", change, *SHORT, *MACHINE]) == 2
     assert message in capsys.readouterr().err

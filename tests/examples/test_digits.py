@@ -152,9 +152,7 @@ def test_a_users_mistake_is_told_in_plain_words(
 @pytest.mark.slow
 @pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
-def test_compiled_it_trains_as_eagerly_to_rounding(
-    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_it_trains_as_eagerly_to_rounding(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = compose.plan_cells([*GROUPS, *SHORT], multirun=False).cells[0].cell
     frames: list[pd.DataFrame] = []
     for compiled in ("false", "true"):

@@ -21,7 +21,7 @@ HERE = [
     ["hydra/launcher=submitit_local"],
 ]
 
-JOBS = '''
+JOBS = """
 import os, time, pathlib
 
 def note(folder, index):
@@ -36,7 +36,7 @@ def fail(folder, index):
 
 def die(folder, index):
     os._exit(9)
-'''
+"""
 
 Job = Callable[[int], None]
 

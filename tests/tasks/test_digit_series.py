@@ -43,9 +43,7 @@ def series(*overrides: str) -> Any:
 LABELS = torch.tensor([[3, 0, 3], [1, 2, 4]])
 
 
-@pytest.mark.parametrize(
-    ("operation", "last"), [("sum", [[6.0], [7.0]]), ("product", [[0.0], [8.0]]), ("count", None)]
-)
+@pytest.mark.parametrize(("operation", "last"), [("sum", [[6.0], [7.0]]), ("product", [[0.0], [8.0]]), ("count", None)])
 def test_targets_after_every_image_end_with_the_target_after_the_last(operation: str, last: Any) -> None:
     whole = series(f"task.operation={operation}").series_targets(LABELS)
     every = series(f"task.operation={operation}", "task.targets=every").series_targets(LABELS)

@@ -160,9 +160,7 @@ def recurrent(**changes: Any) -> Recurrent:
     )  # fmt: skip
 
 
-def test_a_recurrence_from_one_is_read_at_every_step(
-    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
-) -> None:
+def test_a_recurrence_from_one_is_read_at_every_step(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
     task = RunningProducts(**vars(make_task()))
     cell = replace(make_cell(task=task), model=recurrent(initial_state=1.0, outputs="every"))
     check_network(cell, cell.model.build(task))

@@ -226,9 +226,7 @@ def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
 
 
 @compiled
-def test_compiled_cells_have_the_bits_they_have_alone(
-    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
-) -> None:
+def test_compiled_cells_have_the_bits_they_have_alone(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
     first, *others = different(make_cell, make_task, log_every=10)[:2]
     result = together([first, *others], tmp_path, COMPILED)[0]
     assert same(train_block(first, ALL, COMPILED, tmp_path / "block.pt", silent), result)

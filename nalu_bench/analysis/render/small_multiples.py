@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 PRINTED = {"color": "#444444", "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "linestyle": ""}
 
 
-def draw(
-    points: pd.DataFrame, panels: Mapping[str, tuple[str, float]], models: Sequence[str], axis: str
-) -> "Figure":
+def draw(points: pd.DataFrame, panels: Mapping[str, tuple[str, float]], models: Sequence[str], axis: str) -> "Figure":
     """One row of panels for each statistic, one column for each model.
 
     Args:

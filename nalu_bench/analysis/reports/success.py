@@ -178,9 +178,7 @@ class Success(Kind):
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
-        return solved_by_step(
-            _complete(measured.runs), self._ordered(table), self.report["step_axis"]
-        )
+        return solved_by_step(_complete(measured.runs), self._ordered(table), self.report["step_axis"])
 
     def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows in the order of `layout`; words that are not in it come last."""

@@ -67,4 +67,3 @@ def chunks(count: int, length: int, purpose: str = "chunks") -> Tensor:
 def in_order(rows: Rows, length: int, split: str) -> Tensor:
     """The rows (L, examples) of an evaluated split: single rows in their order, else the split's own chunks."""
     return torch.arange(rows.count).unsqueeze(0) if length == 1 else chunks(rows.count, length, split)
-

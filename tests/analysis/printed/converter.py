@@ -37,9 +37,15 @@ MODELS_OF: dict[str, dict[str, str]] = {
     "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
     "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
     "digit_series": {
-        "NMU": "image_nmu", "NAC*": "image_nac_mul", "NAC*,sigma": "image_nac_mul_sigma",
-        "NAC*,NMU": "image_nac_mul_nmu", "NALU": "image_nalu", "LSTM": "image_lstm_output", "NAU": "image_nau",
-        "NAC+": "image_nac", "NAC+,Rz": "image_nac_inputs",
+        "NMU": "image_nmu",
+        "NAC*": "image_nac_mul",
+        "NAC*,sigma": "image_nac_mul_sigma",
+        "NAC*,NMU": "image_nac_mul_nmu",
+        "NALU": "image_nalu",
+        "LSTM": "image_lstm_output",
+        "NAU": "image_nau",
+        "NAC+": "image_nac",
+        "NAC+,Rz": "image_nac_inputs",
     },
     "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }

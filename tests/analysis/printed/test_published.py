@@ -64,9 +64,7 @@ def test_the_exact_numbers_of_table_2_round_to_the_printed_ones() -> None:
 def test_the_recomputed_means_of_table_2_are_those_of_their_source() -> None:
     path = experiment.load("madsen2020/table2").recomputed
     ours = published.read_keyed(path, recomputed.OWN_COLUMNS)
-    theirs = convert(at_hand("madsen_sft_recomputed.csv"), PLAIN_MEANS).rename(
-        columns={"printed": "recomputed"}
-    )
+    theirs = convert(at_hand("madsen_sft_recomputed.csv"), PLAIN_MEANS).rename(columns={"printed": "recomputed"})
     columns = [*published.KEYS, "recomputed", "n_seeds", "printed_model", "source"]
     pd.testing.assert_frame_equal(ours[columns], ours[published.KEYS].merge(theirs, "left")[columns])
     printed = published.read(experiment.load("madsen2020/table2").published)

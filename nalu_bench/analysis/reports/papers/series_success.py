@@ -34,7 +34,6 @@ LIMITS = {"threshold": "Threshold", "threshold_authors": "with the authors' 8 de
 """Metric of a threshold -> its name in the table."""
 
 
-
 @dataclass
 class SeriesSuccessSettings(SweepSettings):
     """See `SeriesSuccess`."""
