@@ -126,8 +126,8 @@ class Store:
             {"seed": seed, "name": name, "kind": "array", "shape": list(array.shape), "values": array.reshape(-1)}
             for part in self.parts(cell)
             if (part / schema.ARRAYS).exists()
-            for seed in parse_ranges(part.name)
-            for name, array in self.arrays(cell, seed).items()
+            for name, stacked in self._stacked(part, schema.ARRAYS).items()
+            for seed, array in zip(parse_ranges(part.name), stacked, strict=True)
         ]
         columns = ["seed", "name", "kind", "shape", "values"]
         return pd.DataFrame(rows, columns=columns).drop_duplicates(["seed", "name"], ignore_index=True)
@@ -137,17 +137,21 @@ class Store:
         return self._arrays(cell, seed, schema.ARRAYS)
 
     def _arrays(self, cell: Cell, seed: int, file: str) -> dict[str, "np.ndarray"]:
-        import numpy as np
-
         for part in self.parts(cell):
             seeds = parse_ranges(part.name)
             if seed in seeds and (part / file).exists():
-                with damage_named(part, REMEDY), np.load(part / file, allow_pickle=False) as arrays:
-                    return {name: arrays[name][seeds.index(seed)] for name in arrays.files}
+                return {name: stacked[seeds.index(seed)] for name, stacked in self._stacked(part, file).items()}
         raise UsageError(
             f"the store must hold {file} of seed {seed} of {cell.label()}, and no part does; "
             "train it: nalu-bench run ... committed=false"
         )
+
+    def _stacked(self, part: Path, file: str) -> dict[str, "np.ndarray"]:
+        """The arrays of a part by name, with a leading axis of its seeds."""
+        import numpy as np
+
+        with damage_named(part, REMEDY), np.load(part / file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
 
     def manifests(self, cell: Cell) -> list[dict[str, Any]]:
         """The manifests of the finished parts."""

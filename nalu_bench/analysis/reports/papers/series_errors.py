@@ -90,16 +90,21 @@ class SeriesErrors(Kind):
         for _, runs in measured.runs.groupby("operation", sort=False):
             cells = list(by_cell(runs))
             (reference,) = [part for _, part in cells if part["role"].iloc[0] == REFERENCE]
-            rows += [row for words, part in cells for row in self._rows(words, part, reference)]
-            rows += self._claims({words["model"]: part for words, part in cells}, reference, cells[0][0])
+            ratios = {
+                (words["model"], length): _ratio(part, reference, column)
+                for words, part in cells
+                for length, column in lengths(part, "mae").items()
+            }
+            rows += [row for words, part in cells for row in self._rows(words, part, ratios)]
+            rows += self._claims({words["model"]: part for words, part in cells}, ratios, cells[0][0])
         return rows
 
-    def _rows(self, words: dict[str, str], runs: pd.DataFrame, reference: pd.DataFrame) -> Iterator[Row]:
+    def _rows(self, words: dict[str, str], runs: pd.DataFrame, ratios: "Ratios") -> Iterator[Row]:
         count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
         for length, column in lengths(runs, "mae").items():
             where = {**words, "setting": f"length={length}", "split": SPLIT}
             errors = medians.finite_or_worst(runs[column])
-            ratio = _ratio(runs, reference, length)
+            ratio = ratios[words["model"], length]
             shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
             yield Row({**where, "metric": "mae"}, *medians.median_of(errors), count, steps, None, note)
             yield Row({**where, "metric": "ratio"}, *ratio, count, steps, None, note)
@@ -109,17 +114,15 @@ class SeriesErrors(Kind):
             where = {**words, "setting": "length=1", "split": SPLIT, "metric": "digits"}
             yield Row(where, *digits, count, steps, None, note)
 
-    def _claims(
-        self, cells: Mapping[str, pd.DataFrame], reference: pd.DataFrame, words: dict[str, str]
-    ) -> Iterator[Row]:
+    def _claims(self, cells: Mapping[str, pd.DataFrame], ratios: "Ratios", words: dict[str, str]) -> Iterator[Row]:
         for name, claim in self.report["claims"].items():
             above = claim["verdict"] == FAILS
             limit = self.report[claim["verdict"]]
             tested = {
-                (model, length): _ratio(cells[model], reference, length)
+                (model, length): ratios[model, length]
                 for model in claim["models"]
                 for length in claim["lengths"]
-                if model in cells and f"test_mae_{length}" in reference
+                if (model, length) in ratios
             }
             if not tested:
                 continue
@@ -184,8 +187,12 @@ HEADINGS = {
 """Metric -> the heading of its table."""
 
 
-def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, length: int) -> tuple[float, float, float]:
-    errors, errors0 = (medians.finite_or_worst(each[f"test_mae_{length}"]) for each in (runs, reference))
+Ratios = Mapping[tuple[str, int], tuple[float, float, float]]
+"""(model, length) -> error as a multiple of the reference's, and its interval."""
+
+
+def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> tuple[float, float, float]:
+    errors, errors0 = (medians.finite_or_worst(each[column]) for each in (runs, reference))
     return medians.ratio_of(errors, errors0)
 
 
