@@ -140,10 +140,11 @@ def _run(options: argparse.Namespace) -> int:
         plan, experiment = _plan(options)
         store = _store(plan.committed)
         todo = _missing(plan, experiment, store, options)
-    failures = []
-    if todo:
+        sound, failures = _checked(todo, plan)
+        print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
+    if sound and not (failures and options.fail_fast):
         try:
-            failures = _launch(todo, plan, store, options.fail_fast)
+            failures += _launch(sound, plan, store, options.fail_fast)
         except Interrupted:
             from nalu_bench.run.kept import kept
 
@@ -164,11 +165,8 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _missing(
-    plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace
-) -> "list[Job]":
-    """The jobs that a plan needs, once all is checked; print how many there are, and what is skipped."""
-    from nalu_bench.run import check
+def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace) -> "list[Job]":
+    """The jobs that a plan needs and that were chosen; print what is skipped."""
     from nalu_bench.run.jobs import pending
 
     if experiment is not None:
@@ -183,23 +181,32 @@ def _missing(
     todo = [job for job in todo if job.cell.digest.startswith(options.only)]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
-    wanted = sum(len(want.seeds) for want in plan.cells if not want.cell.skip())
-    if todo:
-        check.check(plan.machine, todo)
-        chosen_cells = {job.cell.digest for job in todo}
-        missing = sum(
-            len(set(want.seeds) - store.finished_seeds(want.cell))
-            for want in plan.cells
-            if want.cell.digest in chosen_cells
-        )
-        print(f"{missing} of {wanted} runs of {len(plan.cells)} cells to train.", flush=True)
-    elif options.only or options.only_failed:
-        print("nothing to train: no block that is missing was chosen by --only or --only-failed.")
-    elif plan.cells:
-        print(f"nothing to train: all {wanted} runs of {len(plan.cells)} cells are there.")
-    else:
-        print("nothing to train: the experiment has no cells.")
     return todo
+
+
+def _announced(todo: "list[Job]", plan: "Plan", store: "Store", chosen: bool) -> str:
+    """How many runs will be trained, or why none."""
+    if not plan.cells:
+        return "nothing to train: the experiment has no cells."
+    wanted = [want for want in plan.cells if not want.cell.skip()]
+    count = sum(len(want.seeds) for want in wanted)
+    if todo:
+        cells = {job.cell.digest for job in todo}
+        asked = [want for want in wanted if want.cell.digest in cells]
+        missing = sum(len(set(want.seeds) - store.finished_seeds(want.cell)) for want in asked)
+        return f"{missing} of {count} runs of {len(plan.cells)} cells to train."
+    if chosen:
+        return "nothing to train: no block that is missing was chosen by --only or --only-failed."
+    return f"nothing to train: all {count} runs of {len(plan.cells)} cells are there."
+
+
+def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
+    """The jobs that can be trained, and a line for each whose network raises; what cannot be asked at all raises."""
+    from nalu_bench.run import check, work
+
+    broken = check.check(plan.machine, todo) if todo else {}
+    sound = [job for job in todo if job.cell.digest not in broken]
+    return sound, [work.failure(job, broken[job.cell.digest]) for job in todo if job.cell.digest in broken]
 
 
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
@@ -210,16 +217,19 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) ->
 
     if not plan.hydra:
         return runner.run(todo, plan.machine, fail_fast=fail_fast)
+    if fail_fast:
+        raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
     launch.check(plan.hydra)
     cells = by_cell(todo)
-    job = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
+    train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     gave_up = []
     try:
         with stop.through_children(), watch.followed(todo, store):
-            launch.sweep(job, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
+            launch.sweep(train, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
     except launch.LaunchError as error:
         gave_up.append(f"{error} (what it started may still run, see nalu-bench status)")
-    return gave_up + [launched.why_left(job, store) for job in pending(plan.cells, store, plan.machine)]
+    left = {job.part for job in pending(plan.cells, store, plan.machine)}
+    return gave_up + [launched.why_left(job, store) for job in todo if job.part in left]
 
 
 def _report(options: argparse.Namespace) -> int:

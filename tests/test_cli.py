@@ -95,17 +95,32 @@ def test_more_seeds_train_only_the_blocks_that_are_missing(capsys: pytest.Captur
     assert "50/60 runs, 10 missing" in capsys.readouterr().out
 
 
-def test_a_failing_cell_costs_no_other_and_exits_with_1(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    start = loop._Loop.__init__
+class Unlucky:
+    """The models whose blocks fail, and those of all blocks that have begun."""
 
-    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
-        if request.cell.model.name == "nac":
+    def __init__(self) -> None:
+        self.models = {"nac"}
+        self.begun: list[str] = []
+
+
+@pytest.fixture
+def unlucky(monkeypatch: pytest.MonkeyPatch) -> Unlucky:
+    """Every block of a NAC fails when it begins."""
+    luck, start = Unlucky(), loop._Loop.__init__
+
+    def begin(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
+        luck.begun.append(request.cell.model.name)
+        if request.cell.model.name in luck.models:
             raise RuntimeError("out of luck")
         start(loop, request, *rest)
 
-    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
+    monkeypatch.setattr(loop._Loop, "__init__", begin)
+    return luck
+
+
+def test_a_failing_cell_costs_no_other_and_exits_with_1(
+    home: Path, unlucky: Unlucky, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
     error = capsys.readouterr().err
     assert "failed: ten_parameter operation=mul / nac seeds 0-24: RuntimeError: out of luck" in error
@@ -115,24 +130,15 @@ def test_a_failing_cell_costs_no_other_and_exits_with_1(
     assert len(list(home.glob("runs/*/nau/*/parts/0-24"))) == 1
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "0/2 runs, 2 failed" in capsys.readouterr().out
-    monkeypatch.setattr(loop._Loop, "__init__", start)
+    unlucky.models.clear()
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "failed" not in capsys.readouterr().out
 
 
 def test_a_failure_names_the_command_that_repeats_it_alone(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, unlucky: Unlucky, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start, begun = loop._Loop.__init__, []
-
-    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
-        begun.append(request.cell.model.name)
-        if request.cell.model.name == "nac" and len(begun) < 4:
-            raise RuntimeError("out of luck")
-        start(loop, request, *rest)
-
-    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
     sweep = ["run", "-m", *SMOKE, "model=nac,nau"]
     assert main([*sweep, "seeds=30"]) == 1
     told = capsys.readouterr().err
@@ -141,29 +147,24 @@ def test_a_failure_names_the_command_that_repeats_it_alone(
     assert record["again"] == again
     assert record["reason"] == "RuntimeError: out of luck"
     assert "--only-failed tries them again" in told
-    begun[:] = ["already"] * 4
+    unlucky.models.clear()
+    unlucky.begun.clear()
     assert main(shlex.split(again)[1:]) == 0
-    assert begun[4:] == ["nac"]
+    assert unlucky.begun == ["nac"]
     assert len(list(home.glob("runs/*/nac/*/parts/*"))) == 1
 
 
 def test_only_what_failed_is_tried_again_and_the_first_failure_may_end_a_run(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = loop._Loop.__init__
-
-    def fail_for_nac(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
-        if request.cell.model.name == "nac":
-            raise RuntimeError("out of luck")
-        start(loop, request, *rest)
-
-    monkeypatch.setattr(loop._Loop, "__init__", fail_for_nac)
     sweep = ["run", "-m", *SMOKE, "model=nac,nau"]
     monkeypatch.setattr(jobs, "MOST_TOGETHER", 1)
     monkeypatch.setattr(runner, "MOST_TOGETHER", 1)
+    assert main([*sweep, "--fail-fast", "hydra/launcher=joblib"]) == 2
+    assert "--fail-fast must go without a launcher" in capsys.readouterr().err
     assert main([*sweep, "--fail-fast"]) == 1
     assert not list(home.glob("runs/*/nau/*/parts/*"))
-    monkeypatch.setattr(loop._Loop, "__init__", start)
+    unlucky.models.clear()
     capsys.readouterr()
     assert main([*sweep, "--only-failed"]) == 0
     assert "2 of 4 runs of 2 cells to train" in capsys.readouterr().out

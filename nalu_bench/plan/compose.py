@@ -299,11 +299,16 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(paths.conf_dir())):
             return compose("config", overrides=[*groups, *user])
     except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+        for schema, reason in _register_schemas().items():
+            if schema in str(error):
+                raise reason from None
         raise UsageError(f"cannot compose {' '.join(groups) or 'the defaults'}: {error}") from None
 
 
 @functools.cache
-def _register_schemas() -> None:
+def _register_schemas() -> dict[str, UsageError]:
+    """Give Hydra the schemas of all classes; returns schema -> error for those of packages that cannot be loaded."""
+    lost = {}
     store = ConfigStore.instance()
     store.store(name="config_schema", node=Config)
     store.store(group="recipe", name="recipe_schema", node=Recipe)
@@ -311,7 +316,11 @@ def _register_schemas() -> None:
     store.store(group="device", name="device_schema", node=Device)
     for kind, classes in (("task", registry.tasks), ("model", registry.models)):
         for name in classes.entries:
-            store.store(group=kind, name=f"{name}_schema", node=classes.load(name))
+            try:
+                store.store(group=kind, name=f"{name}_schema", node=classes.load(name))
+            except UsageError as error:  # only a cell that needs this class fails
+                lost[f"{kind}/{name}_schema"] = error
+    return lost
 
 
 def _conf_dirs() -> list[Path]:

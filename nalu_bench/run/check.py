@@ -1,7 +1,7 @@
 """Checks before training: what would only show after hours is refused here."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
@@ -14,13 +14,27 @@ from nalu_bench.store import upkeep
 GIB = 2**30
 
 
-def check(machine: Machine, todo: Sequence[Job]) -> None:
-    """Raise UsageError if store, data, machine or networks cannot do what is asked; say so if nothing is compiled."""
+def check(machine: Machine, todo: Sequence[Job]) -> dict[str, Exception]:
+    """Raise UsageError if store, data, machine or networks cannot do what is asked; say so if nothing is compiled.
+
+    Returns:
+        Digest -> error of the cells whose network raises, as a unit with a mistake does: they cost no other cell.
+    """
     for root in {job.root for job in todo}:
         upkeep.prepare(root)
     _check_data(todo)
-    check_memory(todo, memory.available())  # before any network is built
-    _check_networks(todo)
+    room = memory.available()
+    _check_size(todo, memory.numbers, room)  # before any network is built
+    broken = _raising(todo, memory.need)
+    sound = [job for job in todo if job.cell.digest not in broken]
+    if sound:
+        check_memory(sound, room)
+        broken |= _raising(sound, _check_network)
+    _check_device(machine)
+    return broken
+
+
+def _check_device(machine: Machine) -> None:
     if machine.device == "cuda":
         import torch
 
@@ -37,14 +51,18 @@ def check(machine: Machine, todo: Sequence[Job]) -> None:
 def check_memory(todo: Sequence[Job], room: int) -> None:
     """Raise UsageError if the largest cell alone does not fit; no network is built for inputs that cannot fit."""
     for estimate in (memory.numbers, memory.needed):
-        job = max(todo, key=lambda job: estimate([job.cell]))
-        largest = estimate([job.cell])
-        if largest > room:
-            sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "recipe.evaluation_size"])
-            raise UsageError(
-                f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
-                f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."
-            )
+        _check_size(todo, estimate, room)
+
+
+def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], room: int) -> None:
+    job = max(todo, key=lambda job: estimate([job.cell]))
+    largest = estimate([job.cell])
+    if largest > room:
+        sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "recipe.evaluation_size"])
+        raise UsageError(
+            f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
+            f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."
+        )
 
 
 def _check_data(todo: Sequence[Job]) -> None:
@@ -55,12 +73,33 @@ def _check_data(todo: Sequence[Job]) -> None:
         check_rows(job.cell)
 
 
-def _check_networks(todo: Sequence[Job]) -> None:
-    """Build and check every network once, so that a mistake in one is found before hours are spent on other cells."""
+def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, Exception]:
+    """Digest -> error of the cells for which `attempt` raises one that is not the command's mistake.
+
+    Cells whose networks have the same code and shapes are tried once.
+    """
+    tried: dict[str, Exception | None] = {}
+    raising = {}
+    for job, *_ in by_cell(todo):
+        shape = canonical([plain(job.cell.model), job.cell.task.program_key(), job.cell.recipe.loss])
+        if shape not in tried:
+            tried[shape] = _error(attempt, job.cell)
+        if error := tried[shape]:
+            raising[job.cell.digest] = error
+    return raising
+
+
+def _error(attempt: Callable[[Cell], object], cell: Cell) -> Exception | None:
+    try:
+        attempt(cell)
+    except UsageError:
+        raise
+    except Exception as error:  # whatever a unit of another package raises
+        return error
+    return None
+
+
+def _check_network(cell: Cell) -> None:
     from nalu_bench.training.check import check_network
 
-    def shape(cell: Cell) -> str:
-        return canonical([plain(cell.model), cell.task.program_key(), cell.recipe.loss])
-
-    for cell in {shape(job.cell): job.cell for job in todo}.values():
-        check_network(cell, cell.model.build(cell.task))
+    check_network(cell, cell.model.build(cell.task))

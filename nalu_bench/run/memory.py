@@ -125,6 +125,8 @@ def _measure(cell: Cell) -> Need:
     """
     import torch
 
+    from nalu_bench.training.check import watch_shapes
+
     batch, *splits = _sizes(cell)
     step, evaluated = 0, [(0, 0)]
     try:
@@ -134,6 +136,7 @@ def _measure(cell: Cell) -> Need:
         if "overflow" not in str(error):
             raise
         return Need(ENDLESS, 0, 0)
+    watch_shapes(network)
     with torch.device("meta"), contextlib.suppress(NotImplementedError):  # "Cannot copy out of meta tensor"
         step = _step(network, cell, *batch)
         evaluated = [_evaluation(network, cell, *split) for split in splits]

@@ -1,6 +1,9 @@
 """A look at a network before it is trained: what only training would show is refused here."""
 
+from typing import Any
+
 import torch
+from torch import Tensor
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError
@@ -15,6 +18,9 @@ def check_network(cell: Cell, network: Network) -> None:
 
     Every parameter must have an initial value, and every penalty a factor. There may be no buffers, no units that ask
     for noise and get none, and no factors without a penalty.
+
+    Raises:
+        ValueError if a unit returns a wrong shape.
     """
     undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
     if undrawn:
@@ -28,12 +34,28 @@ def check_network(cell: Cell, network: Network) -> None:
             f"units of a {cell.model.kind} model must do without noise, got {', '.join(noisy)} that ask for it; "
             "choose other units or a model that passes noise on."
         )
+    watch_shapes(network)
     found = sorted(_penalties(cell, network))
     given = sorted(cell.model.penalties)
     if found != given:
         raise UsageError(
             f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
             f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
+        )
+
+
+def watch_shapes(network: Network) -> None:
+    """Let a unit raise ValueError if it returns another shape than its inputs and `out_features` say."""
+    for _, unit in network.units():
+        unit.register_forward_hook(_check_shape)
+
+
+def _check_shape(unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    expected = (*inputs[0].shape[:-1], unit.out_features)
+    if output.shape != expected:
+        raise ValueError(
+            f"{type(unit).__name__} must return the shape {expected} for inputs of {tuple(inputs[0].shape)}, "
+            f"got {tuple(output.shape)}"
         )
 
 
