@@ -1,6 +1,7 @@
 """Cells of a size that trains in milliseconds, built from their dataclasses: no Hydra, no files."""
 
 import functools
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from nalu_bench.units import Unit
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sigint_as_in_a_terminal() -> None:
+    """A shell starts a job in the background with SIGINT ignored, and every process below it inherits that."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

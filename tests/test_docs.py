@@ -74,6 +74,7 @@ def in_copy(copy: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMITTED)
 def test_committed_results_are_rebuilt_to_the_byte_without_a_store(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -87,7 +87,8 @@ def test_every_experiment_runs_and_reports_at_the_smoke_budget(
         "figure.pdf",
         "figure.csv",
     }
-    if "overrides" not in experiment.load(name).budgets["smoke"]:  # with other data it may lack what is printed
+    changed = experiment.load(name).budgets["smoke"].get("overrides", [])
+    if not any(text.startswith("task.") for text in changed):  # with other data it may lack what is printed
         assert "no runs of ours" not in (folder / "table.csv").read_text(encoding="utf-8"), "printed, and not computed"
 
 
