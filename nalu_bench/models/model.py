@@ -28,11 +28,13 @@ wait for Python, wide ones do not fit into the cache. 25 divides 100 seeds into 
 class Penalty:
     """λ(t) = weight · min(max((t - start) / (end - start), 0), 1), the factor of one regulariser at step t.
 
-    With start = end there is no ramp: λ(t) = weight from that step on.
+    With start = end there is no ramp: λ(t) = weight from that step on. With `falling` the ramp goes down from the
+    weight to 0 instead, as for the entropy of an agent.
 
     Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end).
 
     Attributes:
+        falling: λ(t) = weight · (1 - ramp).
         below: the penalty acts on a batch only if its loss is below this value; None: it always acts.
     """
 
@@ -40,6 +42,7 @@ class Penalty:
     start: int
     end: int
     below: float | None = field(default=None, metadata={"before": None})
+    falling: bool = field(default=False, metadata={"before": False})
 
 
 @dataclass

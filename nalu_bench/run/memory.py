@@ -115,7 +115,9 @@ def _examples(cell: Cell, split: str) -> int:
     fixed, rows = cell.task.fixed_numbers(split), cell.task.rows(split)
     if fixed is not None:
         return int(fixed.shape[1])
-    return cell.recipe.evaluation_size if rows is None else rows.count // cell.task.example_size(split)
+    if rows is None:
+        return cell.task.examples(split, cell.recipe.evaluation_size)
+    return rows.count // cell.task.example_size(split)
 
 
 def _measure(cell: Cell) -> Need:

@@ -114,6 +114,10 @@ class Task:
         """Number of examples that are evaluated at a time; None for all of the split at once."""
         return None
 
+    def examples(self, split: str, asked: int) -> int:
+        """Number of examples of an evaluated split that are drawn at random; by default what the recipe asks for."""
+        return asked
+
     def setting(self) -> dict[str, Any]:
         """The values that tell two cells of one table apart, such as {"operation": "mul"}."""
         return {}

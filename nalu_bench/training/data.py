@@ -169,7 +169,7 @@ class Data:
         rows = task.rows(split)
         if rows is not None:
             return epochs.in_order(rows, task.example_size(split), split)
-        shape = (task.example_size(split), self.cell.recipe.evaluation_size)
+        shape = (task.example_size(split), task.examples(split, self.cell.recipe.evaluation_size))
         lines = draws.coefficients(task.intervals(split))
         return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
 

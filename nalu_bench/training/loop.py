@@ -236,7 +236,8 @@ class _Loop:
         for name, penalty in self.cell.model.penalties.items():
             start, end, done = penalty.start * scale, penalty.end * scale, steps.double() - 1
             rise = (done - start) / (end - start) if end > start else (done >= start).double()
-            ramps[name] = penalty.weight * rise.clamp(0, 1)
+            ramp = rise.clamp(0, 1)
+            ramps[name] = penalty.weight * (1 - ramp if penalty.falling else ramp)
         return ramps
 
     def evaluate(self) -> None:

@@ -1,0 +1,1 @@
+"""Worlds that agents act in, many episodes at once."""

@@ -1,0 +1,92 @@
+"""An agent that learns to tell the time in a grid world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from nalu_bench.environments.grid_world import GridWorldTime
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+from nalu_bench.tasks.actor_critic import ActorCritic
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+AT_A_TIME = 2048
+"""Episodes that are evaluated at once, at most."""
+
+
+@register("grid_world", version=1)
+@dataclass
+class GridWorld(ActorCritic):
+    """Reach the red square with action number T, see `GridWorldTime`; the agent is trained on short times.
+
+    The test has every T from `test_times[0]` to `test_times[1]` equally often. Its figures, for every T and each a
+    share of the episodes: `success`, `early`, `late` and `never` of the greedy policy, `sampled` for the success of the
+    policy that explores.
+
+    Source: Trask et al. 2018, section 4.5. Deviations: see the experiment's README.
+
+    Attributes:
+        size: squares of a side.
+        times, test_times: the shortest and the longest T, in training and in the test.
+        test_episodes: of every T in the test.
+        observation, told, time_scale: see `GridWorldTime`.
+    """
+
+    selecting: ClassVar[str] = "return"
+    judging: ClassVar[str] = "success"
+
+    size: int
+    times: list[int]
+    test_times: list[int]
+    test_episodes: int
+    observation: str
+    told: str
+    time_scale: float
+
+    def world(self, split: str) -> GridWorldTime:
+        shortest, longest = self.test_times if split == "test" else self.times
+        return GridWorldTime(
+            self.size, shortest, longest, split == "test", self.observation, self.told, self.time_scale
+        )
+
+    def validate(self) -> None:
+        for key in ("times", "test_times"):
+            if len(times := getattr(self, key)) != 2:
+                raise UsageError(f"task.{key} must be two times, the shortest and the longest, got {times}.")
+        super().validate()
+        if self.test_episodes < 1:
+            raise UsageError(f"task.test_episodes must be at least 1, got {self.test_episodes}.")
+
+    def examples(self, split: str, asked: int) -> int:
+        return self.test_episodes * self._tested_times if split == "test" else asked
+
+    def chunk(self, split: str) -> int | None:
+        """In the test every T equally often, and about as many episodes as fit into a cache."""
+        if split != "test":
+            return None
+        return AT_A_TIME // self._tested_times * self._tested_times or self._tested_times
+
+    @property
+    def _tested_times(self) -> int:
+        return self.test_times[1] + 1 - self.test_times[0]
+
+    def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
+
+        greedy, sampled = (self.episodes(network, x, greedy=choice).last for choice in (True, False))
+        arrived, time = greedy.arrived, greedy.time
+        outcomes = {
+            "success": arrived == time,
+            "early": (arrived > 0) & (arrived < time),
+            "late": arrived > time,
+            "never": arrived == 0,
+            "sampled": sampled.arrived == time,
+        }
+        shares = {name: outcome.to(x.dtype) for name, outcome in outcomes.items()}
+        figures = {name: share.mean() for name, share in shares.items()}
+        for T in range(self.test_times[0], self.test_times[1] + 1):
+            chosen = (time == T).to(x.dtype)
+            figures |= {f"{name}_{T}": (chosen * share).sum() / chosen.sum() for name, share in shares.items()}
+        return figures

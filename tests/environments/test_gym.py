@@ -1,0 +1,66 @@
+"""The grid world as gymnasium knows it: the same rules, episode by episode and many at once."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from gymnasium.utils.env_checker import check_env
+
+from nalu_bench.environments import players
+from nalu_bench.environments.grid_world import GridWorldTime
+from nalu_bench.environments.gym import NAME
+from nalu_bench.errors import UsageError
+
+
+@pytest.mark.parametrize("values", [{}, {"observation": "pixels"}, {"told": "remaining", "scale": 0.1}])
+def test_gymnasium_finds_nothing_to_complain_of(values: dict[str, object]) -> None:
+    check_env(gymnasium.make(NAME, render_mode="rgb_array", **values).unwrapped)
+
+
+def test_the_perfect_player_succeeds_in_every_episode() -> None:
+    env, world = gymnasium.make(NAME, shortest=5, longest=20), GridWorldTime(shortest=5, longest=20)
+    for seed in range(20):
+        _, info = env.reset(seed=seed)
+        over, reward = False, 0.0
+        while not over:
+            action = int(players.perfect(world, env.unwrapped.state))  # type: ignore[attr-defined]
+            _, reward, over, truncated, info = env.step(action)
+            assert not truncated
+        assert reward == 1
+        assert info["taken"] == info["time"]
+
+
+def test_many_episodes_start_anew_with_the_step_after_their_end() -> None:
+    envs = gymnasium.make_vec(NAME, num_envs=50)
+    envs.reset(seed=3)
+    world, before, ended = GridWorldTime(), np.zeros(50, bool), 0
+    for _ in range(60):
+        actions = players.perfect(world, envs.unwrapped.state).numpy()  # type: ignore[attr-defined]
+        observed, reward, over, truncated, info = envs.step(actions)
+        assert envs.observation_space.contains(observed)
+        assert (info["taken"][before] == 0).all()
+        assert (info["taken"][~before] > 0).all()
+        assert np.array_equal(reward, over.astype(float)), "the player is perfect"
+        assert not truncated.any()
+        before, ended = over, ended + int(over.sum())
+    assert ended > 100
+
+
+def test_a_seed_determines_the_episodes() -> None:
+    envs = gymnasium.make_vec(NAME, num_envs=8)
+    one, two, other = (envs.reset(seed=seed)[0]["view"] for seed in (1, 1, 2))
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_gymnasiums_own_vector_of_single_episodes_plays_the_same() -> None:
+    ours, theirs = (gymnasium.make_vec(NAME, num_envs=1, vectorization_mode=mode) for mode in (None, "sync"))
+    assert np.array_equal(ours.reset(seed=5)[0]["view"], theirs.reset(seed=5)[0]["view"])
+    for action in torch.randint(5, (30, 1), generator=torch.Generator().manual_seed(4)).numpy():
+        for left, right in zip(ours.step(action)[:4], theirs.step(action)[:4], strict=True):
+            np.testing.assert_equal(left, right)
+
+
+def test_a_world_that_cannot_be_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown observation 'sound'"):
+        gymnasium.make(NAME, observation="sound")

@@ -1,0 +1,160 @@
+"""The actor-critic on the grid world, against plain loops and scripted players."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nalu_bench.environments import players
+from nalu_bench.environments.grid_world import DOWN, GridWorldTime, Squares
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose
+from nalu_bench.tasks.actor_critic import ENTROPY
+from nalu_bench.tasks.grid_world import GridWorld
+from nalu_bench.training.data import tensors
+
+
+def configured(*overrides: str) -> GridWorld:
+    task = compose.plan_cells(["task=grid_world", "model=agent_lstm", *overrides], multirun=False).cells[0].cell.task
+    assert isinstance(task, GridWorld)
+    return task
+
+
+@pytest.fixture(scope="module")
+def task() -> GridWorld:
+    return configured()
+
+
+def drawn(task: GridWorld, split: str, count: int) -> Tensor:
+    numbers = torch.rand(task.example_size(split), count, generator=torch.Generator().manual_seed(5))
+    return task.sample(numbers, {}, tensors(task.split_parameters(split)))[0]
+
+
+class Fixed:
+    """An agent with the same logits and value at every step."""
+
+    def __init__(self, logits: list[float], value: float) -> None:
+        self.logits, self.expected = torch.tensor(logits), value
+
+    def begin(self, like: Tensor) -> None:
+        return None
+
+    def act(self, view: Tensor, told: Tensor, memory: None) -> tuple[Tensor, Tensor, None]:
+        count = view.shape[-1]
+        return self.logits.unsqueeze(-1).expand(-1, count), torch.full((count,), self.expected), None
+
+
+class Scripted:
+    """The perfect player as an agent: it is sure of its action."""
+
+    def __init__(self, world: GridWorldTime) -> None:
+        self.world = world
+
+    def begin(self, like: Tensor) -> Tensor:
+        return torch.zeros_like(like)
+
+    def act(self, view: Tensor, told: Tensor, taken: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        agent, target = view.view(2, 25, -1).argmax(1).to(view.dtype)
+        state = Squares(agent, target, told[0], taken, torch.zeros_like(taken))
+        sure = players.perfect(self.world, state) == torch.arange(5).unsqueeze(-1)
+        return 100.0 * sure, torch.ones_like(taken), taken + 1
+
+
+def test_the_perfect_player_scores_1_at_every_time(task: GridWorld) -> None:
+    player: Any = Scripted(task.world("train"))
+    found = task.test(player, drawn(task, "test", 36 * 20), torch.zeros(()))
+    assert {name: float(found[name]) for name in ("success", "sampled", "early", "late", "never")} == {
+        "success": 1, "sampled": 1, "early": 0, "late": 0, "never": 0,
+    }  # fmt: skip
+    assert all(found[f"success_{time}"] == 1 for time in range(5, 41))
+
+
+def test_the_outcomes_of_a_greedy_agent_add_up_to_1(task: GridWorld) -> None:
+    x = drawn(task, "test", 36 * 20)
+    player: Any = Fixed([0.0, 1.0, 0.0, 0.0, 0.0], 0.0)  # always down
+    found = task.test(player, x, torch.zeros(()))
+    agent, target, time, *_ = x.mT
+    below = (agent % 5 == target % 5) & (target > agent)
+    steps = (target - agent) / 5
+    assert found["success"] == pytest.approx(float((below & (steps == time)).float().mean()))
+    assert found["early"] == pytest.approx(float((below & (steps < time)).float().mean()))
+    assert found["never"] == pytest.approx(float((~below).float().mean()))
+    assert sum(float(found[name]) for name in ("success", "early", "late", "never")) == pytest.approx(1)
+    mean = sum(float(found[f"early_{time}"]) for time in range(5, 41)) / 36
+    assert mean == pytest.approx(float(found["early"]))
+
+
+def test_the_loss_is_that_of_a_plain_loop(task: GridWorld) -> None:
+    x, logits, value = drawn(task, "train", 300), [0.5, -1.0, 0.0, 2.0, 0.3], 0.25
+    pi = torch.tensor(logits).softmax(0)
+    player: Any = Fixed(logits, value)
+    loss, penalties = task.objective(player, x, torch.zeros(()), lambda y, t: y, None)
+    world, missing, likelihoods = task.world("train"), [], []
+    for row in x:
+        state, steps, reward = Squares(*row[:5].unsqueeze(-1)), [], torch.zeros(1)
+        for number in row[5:]:
+            action = next((a for a in range(5) if number < pi[: a + 1].sum()), 4)
+            steps.append(pi[action].log())
+            state, reward, over = world.step(state, torch.tensor([action]))
+            if over:
+                break
+        missing += [float(reward) - value] * len(steps)  # undiscounted: every action earns the reward at the end
+        likelihoods += steps
+    short = torch.tensor(missing)
+    critic = (short**2).mean()
+    actor = -(short / critic.sqrt() * torch.stack(likelihoods)).mean()
+    torch.testing.assert_close(loss, actor + 0.5 * critic, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(penalties[ENTROPY], (pi * pi.log()).sum(), rtol=1e-4, atol=1e-6)
+
+
+def test_returns_are_discounted_to_the_end() -> None:
+    task = configured("task.discount=0.5")
+    rewards = torch.tensor([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
+    assert task.returns(rewards).tolist() == [[0.25, 1.0], [0.5, 0.0], [1.0, 0.0]]
+
+
+def test_actions_are_drawn_with_their_probabilities(task: GridWorld) -> None:
+    numbers = torch.linspace(0, 1, 1001)[:-1]
+    pi = torch.tensor([0.1, 0.2, 0.3, 0.15, 0.25])
+    start = torch.tensor([12.0, 0.0, 9.0, 0.0, 0.0]).expand(1000, 5)
+    player: Any = Fixed(pi.log().tolist(), 0.0)
+    episodes = task.episodes(player, torch.cat([start, numbers.unsqueeze(-1)], dim=-1))
+    found = torch.bincount(episodes.last.agent.long(), minlength=25)[[7, 17, 11, 13, 12]] / 1000
+    torch.testing.assert_close(found, pi, atol=0.002, rtol=0)
+    assert DOWN == 1
+
+
+def test_a_greedy_agent_follows_its_logits_whatever_the_numbers(task: GridWorld) -> None:
+    x = drawn(task, "train", 50)
+    other = torch.cat([x[:, :5], 1 - x[:, 5:]], dim=-1)
+    player: Any = Fixed([0.0, 0.1, 0.0, 0.0, 0.0], 0.0)
+    one, two = (task.episodes(player, numbers, greedy=True) for numbers in (x, other))
+    assert torch.equal(one.last.agent, two.last.agent)
+
+
+def test_training_sees_short_times_and_the_test_every_time_equally_often(task: GridWorld) -> None:
+    assert set(drawn(task, "train", 500)[:, 2].tolist()) == set(range(5, 13))
+    times = drawn(task, "test", 36 * 3)[:, 2]
+    assert torch.bincount(times.long())[5:].tolist() == [3] * 36
+    assert task.examples("test", 7) == 36 * 1024
+    assert task.chunk("test") == 56 * 36
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("task.times=[0,12]", "1 <= shortest <= longest, got 0 and 12"),
+        ("task.size=1", "at least 2 squares, got 1"),
+        ("task.observation=sound", "unknown observation 'sound'"),
+        ("task.time_scale=0", "above 0 and finite, got 0"),
+        ("task.test_episodes=0", "task.test_episodes must be at least 1, got 0"),
+        ("task.discount=1.5", r"task.discount must lie in \[0, 1\], got 1.5"),
+        ("task.value_weight=-1", "task.value_weight must be at least 0 and finite, got -1"),
+        ("model.penalties.entropy.weight=-0.1", "entropy.weight must be at least 0 and finite, got -0.1"),
+        ("task.times=[5]", "two times"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(override: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        configured(override)
