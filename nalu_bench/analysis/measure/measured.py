@@ -54,3 +54,8 @@ def count_note(runs: pd.DataFrame) -> str:
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def values_of(setting: str) -> dict[str, str]:
+    """The words of a setting such as `hidden=4;length=10` with their values."""
+    return dict(entry.split("=", 1) for entry in setting.split(";") if entry)

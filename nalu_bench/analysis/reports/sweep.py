@@ -1,13 +1,13 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.measure.measured import Measured, records, values_of
 from nalu_bench.analysis.render import style, tables
 from nalu_bench.analysis.render.tables import Format, Table
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
@@ -100,7 +100,7 @@ class Sweep(Success):
             UsageError for a row without this word, or for two rows of one model, metric and place.
         """
         word = self.report["against"]
-        settings = [dict(_pairs(setting)) for setting in table["setting"]]
+        settings = [values_of(setting) for setting in table["setting"]]
         if not all(word in setting for setting in settings):
             raise UsageError(
                 f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`."
@@ -109,13 +109,6 @@ class Sweep(Success):
         if placed.duplicated(["model", "metric", "place"]).any():
             raise UsageError(f"a sweep draws one line a model, and {self.experiment.name} has two for some {word}.")
         return placed.sort_values("place", kind="stable")
-
-
-def _pairs(setting: str) -> Iterator[tuple[str, str]]:
-    """The words of a setting such as `hidden=4;length=10` with their values."""
-    for entry in filter(None, setting.split(";")):
-        word, _, value = entry.partition("=")
-        yield word, value
 
 
 def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:

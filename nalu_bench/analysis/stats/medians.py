@@ -24,6 +24,17 @@ def median_of(samples: Array) -> tuple[float, float, float]:
     return float(np.median(samples)), np.nan, np.nan
 
 
+def bounds_of(samples: Array) -> tuple[float, float, float]:
+    """As `median_of`; samples that are all equal, as shares of 0 and 1 often are, are their own limits.
+
+    >>> bounds_of(np.array([1.0, 1.0, 1.0]))
+    (1.0, 1.0, 1.0)
+    """
+    if samples.size > 1 and np.ptp(samples) == 0:
+        return (float(samples[0]),) * 3
+    return median_of(samples)
+
+
 def ratio_of(samples: Array, reference: Array, resamples: int = 10_000) -> tuple[float, float, float]:
     """The ratio of two medians with its percentile bootstrap interval. Both groups of seeds are drawn anew.
 

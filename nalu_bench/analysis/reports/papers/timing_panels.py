@@ -1,0 +1,87 @@
+"""Agents that tell the time in one figure: their success by T, and how far each seed goes."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.render import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ORACLE = {"color": "#888888", "linestyle": (0, (1, 1)), "marker": ""}
+
+
+def draw(
+    shares: pd.DataFrame, longest: pd.DataFrame, panels: Mapping[str, Sequence[str]], trained: Sequence[int]
+) -> "tuple[Figure, pd.DataFrame]":
+    """A row of panels for every scale of the time, a panel for every group of agents; below T50 of every seed.
+
+    Args:
+        shares: rows of the report with the metric `success`, and columns time, scale, agent.
+        longest: T50 of every seed; columns agent, scale, seed, t50.
+        panels: title -> models.
+        trained: shortest and longest T in training.
+
+    Returns: the figure, and the numbers drawn in it.
+    """
+    import matplotlib.pyplot as plt
+
+    scales = list(dict.fromkeys(shares["scale"]))
+    figure, axes = style.new_figure(9.6, 2.5 * len(scales) + 3.4, len(scales) + 1, len(panels))
+    for line, scale in zip(axes, scales, strict=False):
+        for axis, (title, models) in zip(line, panels.items(), strict=True):
+            _success(axis, shares[shares["scale"] == scale], models, trained)
+            axis.set_title(title if scale == scales[0] else "")
+        line[0].set_ylabel(f"Success, told {'' if float(scale) == 1 else scale + ' '}T")
+    for axis in axes[-1][1:]:
+        plt.delaxes(axis)
+    below = figure.add_subplot(axes[-1][0].get_gridspec()[-1, :])
+    axes[-1][0].remove()
+    _longest(below, longest, scales)
+    drawn = shares[["scale", "agent", "time", "ours", "ours_low", "ours_high"]]
+    drawn = drawn.rename(columns={"time": "x", "ours": "y", "ours_low": "low", "ours_high": "high"})
+    seeds = longest.rename(columns={"t50": "y"}).assign(x=np.nan, low=np.nan, high=np.nan)
+    both = [drawn.assign(panel="success", seed=None), seeds.assign(panel="T50")]
+    columns = ["panel", "scale", "agent", "seed", "x", "y", "low", "high"]
+    return figure, pd.concat([frame[columns].astype(object) for frame in both], ignore_index=True)
+
+
+def _success(axis: "Axes", shares: pd.DataFrame, models: Sequence[str], trained: Sequence[int]) -> None:
+    axis.axvspan(trained[0], trained[1], color="#eeeeee", zorder=0)
+    for agent, rows in shares.groupby("agent", sort=False):
+        model = str(rows["model"].iloc[0])
+        oracle = agent != style.label(model)
+        if model not in models and not oracle:
+            continue
+        look: dict[str, Any] = ORACLE if oracle else style.drawing(model)
+        axis.plot(rows["time"], rows["ours"], label=agent, linewidth=1.3, markersize=2.6, **look)
+        axis.fill_between(
+            rows["time"], rows["ours_low"], rows["ours_high"], color=look["color"], alpha=0.15, linewidth=0
+        )
+    axis.set(xlabel="T", ylim=(-0.03, 1.03), xlim=(shares["time"].min(), shares["time"].max()))
+    axis.legend(fontsize=6.5, loc="upper right")
+
+
+def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str]) -> None:
+    """T50 of every seed, a line an agent, filled for the first scale."""
+    agents = list(dict.fromkeys(longest["agent"]))
+    for number, scale in enumerate(scales):
+        mine = longest[longest["scale"] == scale]
+        places = np.array([agents.index(agent) for agent in mine["agent"]], float)
+        spread = (mine["seed"].rank(method="dense") - 1) / max(
+            1, mine["seed"].nunique() - 1
+        ) - 0.5  # seeds side by side
+        shift = (number - (len(scales) - 1) / 2) * 0.36
+        face = "#0072B2" if number == 0 else "white"
+        label = f"told {'' if float(scale) == 1 else scale + ' '}T"
+        axis.plot(
+            mine["t50"], places + shift + 0.24 * spread, linestyle="", marker="o", markersize=3.2,
+            markeredgecolor="#0072B2", markerfacecolor=face, label=label,
+        )  # fmt: skip
+    axis.set(yticks=range(len(agents)), yticklabels=agents, xlabel="T50: the first T at which a seed fails")
+    axis.invert_yaxis()
+    axis.legend(fontsize=7, loc="lower right")
