@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nalu_bench.environments.grid_world import GridWorldTime
+from nalu_bench.environments.grid_world import GRACE, GridWorldTime, Squares
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.actor_critic import ActorCritic
+from nalu_bench.tasks.task import Probes
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 AT_A_TIME = 2048
 """Episodes that are evaluated at once, at most."""
+
+FILMED = (10, 18)
+"""The T of two episodes that are recorded; the agent starts in one corner, and the target is in the opposite one."""
 
 
 @register("grid_world", version=1)
@@ -90,3 +94,24 @@ class GridWorld(ActorCritic):
             chosen = (time == T).to(x.dtype)
             figures |= {f"{name}_{T}": (chosen * share).sum() / chosen.sum() for name, share in shares.items()}
         return figures
+
+    def probes(self) -> Probes:
+        """Two episodes between opposite corners."""
+        import numpy as np
+
+        corner, opposite, horizon = self.size * (self.size - 1), self.size - 1, max(FILMED) + GRACE
+        start = np.array([[corner, opposite, time, 0, 0] for time in FILMED], np.float32)
+        inputs = np.concatenate([start, np.zeros((len(FILMED), horizon), np.float32)], axis=1)
+        return Probes([f"T = {time}" for time in FILMED], inputs, np.zeros((len(FILMED), 1), np.float32))
+
+    def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
+        """`squares`: where the greedy agent is after every action of the two episodes, (2, actions + 1).
+
+        `grid`: the size of the grid, and the target.
+        """
+        import torch
+
+        counts = range(x.shape[-1] - len(Squares._fields) + 1)
+        ends = [self.episodes(network, x[:, : len(Squares._fields) + count], greedy=True).last for count in counts[1:]]
+        squares = torch.stack([x[:, 0], *(end.agent for end in ends)], dim=-1)
+        return {"squares": squares, "grid": torch.stack([torch.full_like(x[0, 1], self.size), x[0, 1]])}

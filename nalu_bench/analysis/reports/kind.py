@@ -141,6 +141,10 @@ class Kind:
         """A picture of the result, and the numbers drawn in it."""
         raise NotImplementedError
 
+    def pictures(self, measured: Measured) -> dict[str, bytes]:
+        """Further pictures by file name, made of what was recorded; none by default."""
+        return {}
+
 
 def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
     """Put the printed numbers beside ours and settle the verdicts over the whole experiment.

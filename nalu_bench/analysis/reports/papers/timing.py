@@ -15,7 +15,7 @@ from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
-from nalu_bench.analysis.reports.papers import timing_panels
+from nalu_bench.analysis.reports.papers import timing_film, timing_panels
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.compare import compare_claim
 from nalu_bench.analysis.stats.intervals import mean_difference
@@ -24,6 +24,7 @@ from nalu_bench.environments.grid_world import REMAINING
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
+from nalu_bench.tasks.grid_world import FILMED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -220,6 +221,22 @@ class Timing(Kind):
             agent=[_name(line) for line in records(shares)],
         )  # fmt: skip
         return timing_panels.draw(shares, longest, self.report["panels"], self.report["trained"])
+
+    def pictures(self, measured: Measured) -> dict[str, bytes]:
+        """`film.png` and `film.gif`: the first seed of every agent that is told T itself, between opposite corners."""
+        films: dict[str, dict[int, timing_film.Squares]] = {}
+        grid: list[int] = []
+        for words, runs in by_cell(measured.runs):
+            recorded = measured.weights[
+                (measured.weights["cell"] == runs["cell"].iloc[0]) & (measured.weights["seed"] == runs["seed"].min())
+            ]
+            arrays = {line["name"]: np.reshape(line["values"], line["shape"]) for line in records(recorded)}
+            if float(_scale(words)) == 1 and "squares" in arrays:
+                films[_name(words)] = dict(zip(FILMED, arrays["squares"].astype(np.float32), strict=True))
+                grid = arrays["grid"].astype(int).tolist()
+        if not films:
+            return {}
+        return {"film.png": timing_film.strip(films, *grid), "film.gif": timing_film.film(films, *grid)}
 
 
 def _shares(runs: pd.DataFrame, column: str) -> NDArray[np.float64]:
