@@ -8,7 +8,8 @@ from platform import python_version
 from typing import Any
 
 import torch
-from measure import COMPILED, CORES, EAGER, IMAGES, PLAIN, WORKLOADS, measure
+import worlds
+from measure import AGENTS, COMPILED, CORES, EAGER, IMAGES, PLAIN, WORKLOADS, measure
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -32,6 +33,7 @@ def main() -> None:
     ways = [(PLAIN, SEEDS[PLAIN]), (EAGER, SEEDS[EAGER]), *((COMPILED, seeds) for seeds in GROWTH)]
     wanted = [(workload, *way) for workload in WORKLOADS for way in ways]
     wanted += [(IMAGES, program, CORES) for program in (PLAIN, EAGER)]  # a seed a core; never compiled
+    wanted += [(AGENTS, program, 5 * CORES) for program in (EAGER, COMPILED)]  # a block of five seeds a core
     rows = []
     with tqdm(total=len(wanted), unit="measurement") as bar:
         for workload, program, seeds in wanted:
@@ -39,10 +41,11 @@ def main() -> None:
             found = measure(workload, program, seeds, TIMES)
             rows.append({"workload": workload.name, "program": program.title, "seeds": seeds, **asdict(found)})
             bar.update()
+    rates = worlds.measure(CORES)
     machine = {"processor": _processor(), "cores": CORES, "torch": torch.__version__, "python": python_version()}
-    content = {"machine": machine, "rows": rows}
+    content = {"machine": machine, "rows": rows, "worlds": rates}
     (FOLDER / "bench.json").write_text(json.dumps(content, indent=1) + "\n")
-    text = f"{table(rows, machine)}\n\n{image_table(rows)}"
+    text = f"{table(rows, machine)}\n\n{image_table(rows)}\n\n{world_table(rates, rows)}"
     (FOLDER / "bench.md").write_text(f"<!-- made by: make bench -->\n\n{text}\n")
     figure(rows)
     print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
@@ -92,6 +95,26 @@ def image_table(rows: list[dict[str, Any]]) -> str:
         for number, (row, rate) in enumerate(zip(found, rates, strict=True))
     ]
     headers = ["workload", "program", "images a second", "target", "times the plain loop", "peak MB"]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
+
+
+def world_table(rates: list[dict[str, Any]], rows: list[dict[str, Any]]) -> str:
+    """Steps a second in the grid world, without an agent and in training, with all cores busy."""
+    first, last = rates[0]["steps_a_second"], rates[-1]["way"]
+    lines = [
+        [
+            rate["way"], f"{rate['steps_a_second']:,.0f}", "15,000,000" if rate["way"] == last else "",
+            f"{rate['steps_a_second'] / first:,.1f}",
+        ]
+        for rate in rates
+    ]  # fmt: skip
+    batch = AGENTS.cell(1, 1).recipe.batch_size * worlds.mean_actions()
+    for row in rows:
+        if row["workload"] == AGENTS.name:
+            target = "200,000" if row["program"] == COMPILED.title else ""
+            rate = batch / row["microseconds"] * 1e6
+            lines.append([f"training: {AGENTS.title}, {row['program']}", f"{rate:,.0f}", target, ""])
+    headers = ["grid world", "steps a second", "target", "times gymnasium's"]
     return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
 
 

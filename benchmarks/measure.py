@@ -64,6 +64,12 @@ IMAGES = Workload(
 """The target is 9,000 images a second."""
 
 
+AGENTS = Workload(
+    "agents", "LSTM agent in the grid world, 256 episodes",
+    ("task=grid_world", "task.test_episodes=1", "model=agent_lstm", "recipe=trask2018_grid"), 5000, 0, shorter=50,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Program:
     """A way to train: `steps` steps with an evaluation every `log_every`, timed from the first evaluation on."""

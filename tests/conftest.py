@@ -4,6 +4,7 @@ import functools
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from nalu_bench import registry
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.two_layer import TwoLayer
+from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.arithmetic import Arithmetic
@@ -21,6 +23,7 @@ from nalu_bench.tasks.ten_parameter import TenParameter
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from nalu_bench.plan.result import BlockResult
     from nalu_bench.units import Unit
 
 
@@ -120,3 +123,33 @@ def check_gradients() -> Callable[["Unit", "Tensor"], None]:
         assert torch.autograd.gradcheck(outputs, (x.double().requires_grad_(), *values))
 
     return check
+
+
+@pytest.fixture
+def killed_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., "tuple[BlockResult, BlockResult]"]:
+    """(cell, block, step) -> its eager training without interruption, and with one before this step."""
+
+    def both(cell: Cell, block: Block, step: int) -> "tuple[BlockResult, BlockResult]":
+        from nalu_bench.training import loop
+        from nalu_bench.training.compilation import Mode
+
+        def train(name: str) -> "BlockResult":
+            return loop.train_block(cell, block, Mode("cpu", compiled=False), tmp_path / name, lambda *_: None)
+
+        update = loop._Loop.update
+
+        def killed(self: loop._Loop, numbers: "Tensor") -> None:
+            if self.step == step:
+                raise KeyboardInterrupt
+            update(self, numbers)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
+            patch.setattr(loop._Loop, "update", killed)
+            with pytest.raises(KeyboardInterrupt):
+                train("block.pt")
+        return train("whole.pt"), train("block.pt")
+
+    return both

@@ -174,9 +174,10 @@ class ActorCritic(Task):
         return mean(-advantage * episodes.likelihood), critic, mean(episodes.entropy)
 
     def measure(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
-        """Of the policy as it explores: the mean return and its losses."""
+        """Of the policy as it explores: the mean return, the mean number of actions, and its losses."""
         episodes = self.episodes(network, x)
         actor, critic, entropy = self._losses(episodes)
         return {
-            "return": episodes.reward.sum(0).mean(), "actor_loss": actor, "critic_loss": critic, "entropy": entropy,
+            "return": episodes.reward.sum(0).mean(), "actions": episodes.acting.sum(0).mean(),
+            "actor_loss": actor, "critic_loss": critic, "entropy": entropy,
         }  # fmt: skip

@@ -1,5 +1,6 @@
 """Series of digits: their targets, their splits, and a network that learns from them without MNIST."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.digit_series import DigitSeries
-from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import tensors
 from nalu_bench.training.loop import train_block
@@ -120,25 +120,8 @@ def test_it_learns_and_is_tested_at_every_length(tmp_path: Path, monkeypatch: py
     assert errors[0] < errors[2]
 
 
-def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen, block = cell("budget.steps=20", "budget.log_every=10"), Block(0, 1)
-    eager = Mode("cpu", compiled=False)
-    expected = train_block(chosen, block, eager, tmp_path / "whole.pt", lambda *_: None)
-    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)
-    update = loop._Loop.update
-
-    def killed(self: loop._Loop, numbers: torch.Tensor) -> None:
-        if self.step == 13:
-            raise KeyboardInterrupt
-        update(self, numbers)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop._Loop, "update", killed)
-        with pytest.raises(KeyboardInterrupt):
-            train_block(chosen, block, eager, tmp_path / "block.pt", lambda *_: None)
-    resumed = train_block(chosen, block, eager, tmp_path / "block.pt", lambda *_: None)
+def test_resumed_in_the_middle_of_an_epoch_it_has_the_same_bits(killed_and_resumed: Callable[..., Any]) -> None:
+    expected, resumed = killed_and_resumed(cell("budget.steps=20", "budget.log_every=10"), Block(0, 1), 13)
     for name, column in expected.columns.items():
         assert column.tobytes() == resumed.columns[name].tobytes()
     for name, value in expected.parameters.items():

@@ -1,5 +1,6 @@
 """The actor-critic on the grid world, against plain loops and scripted players."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from nalu_bench.environments import players
 from nalu_bench.environments.grid_world import DOWN, GridWorldTime, Squares
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose
+from nalu_bench.plan.blocks import Block
 from nalu_bench.tasks.actor_critic import ENTROPY
 from nalu_bench.tasks.grid_world import GridWorld
 from nalu_bench.training.data import tensors
@@ -139,6 +141,25 @@ def test_training_sees_short_times_and_the_test_every_time_equally_often(task: G
     assert torch.bincount(times.long())[5:].tolist() == [3] * 36
     assert task.examples("test", 7) == 36 * 1024
     assert task.chunk("test") == 56 * 36
+
+
+SMALL = [
+    "recipe=trask2018_grid", "recipe.batch_size=8", "recipe.evaluation_size=8", "task.test_episodes=1", "budget=smoke",
+    "model.width=2", "budget.steps=4", "budget.log_every=2",
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_resumed: Callable[..., Any]) -> None:
+    plan = compose.plan_cells(["task=grid_world", "model=agent_nac_memory", *SMALL], multirun=False)
+    expected, resumed = killed_and_resumed(plan.cells[0].cell, Block(0, 2), 3)
+    for name, column in expected.columns.items():
+        assert column.tobytes() == resumed.columns[name].tobytes(), name
+    for name, value in expected.parameters.items():
+        assert value.tobytes() == resumed.parameters[name].tobytes(), name
+        assert value[0].tobytes() != value[1].tobytes(), name
+    assert expected.arrays["squares"].shape == (2, 2, 18 + 8 + 1)
+    assert (expected.arrays["squares"][..., 0] == 20).all()
 
 
 @pytest.mark.parametrize(
