@@ -16,6 +16,7 @@ from nalu_bench.models.network import Network
 from nalu_bench.models.recurrent import Recurrent
 from nalu_bench.plan import experiment
 from nalu_bench.plan.recipe import Recipe
+from nalu_bench.tasks.actor_critic import ActorCritic
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.restart import RestartRule
 from nalu_bench.units import Unit
@@ -135,7 +136,8 @@ def test_every_path_in_the_documents_exists() -> None:
 
 
 def test_the_table_of_defaults_names_what_the_classes_have() -> None:
-    classes = {one.__name__: one for one in (Task, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule)}
+    owners = (Task, ActorCritic, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule)
+    classes = {one.__name__: one for one in owners}
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = text[text.index("| class | override |") :].partition("\n\n")[0].splitlines()[2:]
     for row in rows:

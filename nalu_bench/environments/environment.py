@@ -71,6 +71,13 @@ class Environment(Generic[State]):
     def told_size(self) -> int:
         return 0
 
+    def program(self) -> tuple[object, ...]:
+        """The values that `observe` and `step` read directly: environments with equal ones share a compiled program.
+
+        The default is all of them, which is always right. What the tables and the states hold need not be here.
+        """
+        return (repr(self),)
+
     def tables(self) -> dict[str, np.ndarray]:
         """Arrays that `start` looks into; none by default."""
         return {}

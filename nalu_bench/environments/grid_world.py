@@ -29,6 +29,7 @@ class Squares(NamedTuple):
         time: T, the number of the action that must enter the target.
         taken: actions so far.
         arrived: number of the action that entered the target; 0 before.
+        scale: factor on the time that the agent is told.
     """
 
     agent: Tensor
@@ -36,6 +37,7 @@ class Squares(NamedTuple):
     time: Tensor
     taken: Tensor
     arrived: Tensor
+    scale: Tensor
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,14 @@ class GridWorldTime(Environment[Squares]):
     def told_size(self) -> int:
         return 1
 
+    def program(self) -> tuple[object, ...]:
+        return self.size, self.observation, self.told
+
     def tables(self) -> dict[str, np.ndarray]:
         """Pairs of squares, and times.
 
         `pairs` (2, P) are all pairs of distinct squares, the nearest first; `within` (longest + 1,) how many of them
-        are at a distance of at most T; `times` the shortest, the number of times, and 1 for a sweep.
+        are at a distance of at most T; `times` the shortest, the number of times, 1 for a sweep, and the scale.
         """
         row, column = np.divmod(np.arange(self.size**2), self.size)
         distance = abs(row[:, None] - row) + abs(column[:, None] - column)
@@ -118,14 +123,14 @@ class GridWorldTime(Environment[Squares]):
         return {
             "pairs": np.stack([agent, target])[:, order].astype(np.float32),
             "within": within.astype(np.float32),
-            "times": np.array([self.shortest, self.longest + 1 - self.shortest, self.sweep], np.float32),
+            "times": np.array([self.shortest, self.longest + 1 - self.shortest, self.sweep, self.scale], np.float32),
         }
 
     def start(self, numbers: Tensor, tables: dict[str, Tensor]) -> Squares:
         """T from the first number, or in turn; a pair of squares at a distance of at most T from the second."""
         import torch
 
-        shortest, times, sweep = tables["times"]
+        shortest, times, sweep, scale = tables["times"]
         in_turn = torch.arange(numbers.shape[-1], device=numbers.device, dtype=numbers.dtype) % times
         at_random = torch.minimum((times * numbers[0]).floor(), times - 1)  # a product of floats may reach `times`
         time = shortest + torch.where(sweep > 0, in_turn, at_random)
@@ -133,7 +138,7 @@ class GridWorldTime(Environment[Squares]):
         pair = torch.minimum(numbers[1] * within, within - 1).long()
         agent, target = tables["pairs"][:, pair]
         nothing = torch.zeros_like(agent)
-        return Squares(agent, target, time, nothing, nothing)
+        return Squares(agent, target, time, nothing, nothing, scale.expand_as(agent))
 
     def observe(self, state: Squares) -> Seen:
         import torch
@@ -143,7 +148,7 @@ class GridWorldTime(Environment[Squares]):
             squares = torch.arange(self.size**2, device=places.device, dtype=places.dtype)
             places = (places.unsqueeze(1) == squares.unsqueeze(-1)).to(places.dtype).flatten(0, 1)
         told = state.time if self.told == TIME else state.time - state.taken
-        return Seen(places, (self.scale * told).unsqueeze(0))
+        return Seen(places, (state.scale * told).unsqueeze(0))
 
     def step(self, state: Squares, action: Tensor) -> Step[Squares]:
         import torch
@@ -156,6 +161,6 @@ class GridWorldTime(Environment[Squares]):
         agent, taken = self.size * row + column, state.taken + 1
         going = state.arrived == 0
         arrived = torch.where(going & (agent == state.target), taken, state.arrived)
-        after = Squares(agent, state.target, state.time, taken, arrived)
+        after = state._replace(agent=agent, taken=taken, arrived=arrived)
         reward = (going & (arrived == state.time)).to(number)
         return Step(after, reward, (arrived > 0) | (taken >= state.time + GRACE))

@@ -32,7 +32,7 @@ class Episodes(NamedTuple):
         entropy: (N, B), of π.
         value: (N, B), what the agent expected.
         reward: (N, B), 0 after the end.
-        last: the state after the last action of each episode.
+        path: the states after every action; after its end an episode stays as it is.
     """
 
     acting: Tensor
@@ -40,7 +40,12 @@ class Episodes(NamedTuple):
     entropy: Tensor
     value: Tensor
     reward: Tensor
-    last: Any
+    path: list[Any]
+
+    @property
+    def last(self) -> Any:
+        """The state after the last action of each episode."""
+        return self.path[-1]
 
 
 @dataclass
@@ -109,7 +114,8 @@ class ActorCritic(Task):
         return self.world(split).tables()
 
     def program(self) -> tuple[Any, ...]:
-        return (self.discount, self.value_weight, *map(repr, map(self.world, ("train", "test"))))
+        worlds = [self.world(split) for split in ("train", *self.evaluated, *self.tested)]
+        return (self.discount, self.value_weight, *(entry for world in worlds for entry in world.program()))
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
@@ -132,6 +138,7 @@ class ActorCritic(Task):
         world = self.world("train")
         known = len(world.state._fields)
         state = last = world.state(*x.mT[:known])
+        path = []
         memory, acting = network.begin(state[0]), torch.ones_like(state[0])
         taken = []
         for number in x.mT[known:]:
@@ -142,10 +149,11 @@ class ActorCritic(Task):
             chosen = (action == torch.arange(len(pi), device=pi.device).unsqueeze(-1)).to(pi.dtype)
             state, reward, over = world.step(state, action)
             last = type(state)(*(torch.where(acting > 0, new, old) for new, old in zip(state, last, strict=True)))
+            path.append(last)
             taken.append((acting, (chosen * log_pi).sum(0), -(pi * log_pi).sum(0), value, acting * reward))
             acting = acting * (~over).to(acting.dtype)
         acted, likelihood, entropy, values, rewards = (torch.stack(figures) for figures in zip(*taken, strict=True))
-        return Episodes(acted, likelihood, entropy, values, rewards, last)
+        return Episodes(acted, likelihood, entropy, values, rewards, path)
 
     def returns(self, reward: Tensor) -> Tensor:
         """R (N, B) from r (N, B)."""

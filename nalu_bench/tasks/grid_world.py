@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nalu_bench.environments.grid_world import GRACE, GridWorldTime, Squares
+from nalu_bench.environments.grid_world import GRACE, GridWorldTime
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.actor_critic import ActorCritic
@@ -56,6 +56,9 @@ class GridWorld(ActorCritic):
             self.size, shortest, longest, split == "test", self.observation, self.told, self.time_scale
         )
 
+    def program(self) -> tuple[Any, ...]:
+        return (*super().program(), *self.test_times)
+
     def validate(self) -> None:
         for key in ("times", "test_times"):
             if len(times := getattr(self, key)) != 2:
@@ -100,18 +103,18 @@ class GridWorld(ActorCritic):
         import numpy as np
 
         corner, opposite, horizon = self.size * (self.size - 1), self.size - 1, max(FILMED) + GRACE
-        start = np.array([[corner, opposite, time, 0, 0] for time in FILMED], np.float32)
+        start = np.array([[corner, opposite, time, 0, 0, self.time_scale] for time in FILMED], np.float32)
         inputs = np.concatenate([start, np.zeros((len(FILMED), horizon), np.float32)], axis=1)
         return Probes([f"T = {time}" for time in FILMED], inputs, np.zeros((len(FILMED), 1), np.float32))
 
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """`squares`: where the greedy agent is after every action of the two episodes, (2, actions + 1).
 
-        `grid`: the size of the grid, and the target.
+        `grid`: the size of the grid, and the target; `times`: T of each episode.
         """
         import torch
 
-        counts = range(x.shape[-1] - len(Squares._fields) + 1)
-        ends = [self.episodes(network, x[:, : len(Squares._fields) + count], greedy=True).last for count in counts[1:]]
-        squares = torch.stack([x[:, 0], *(end.agent for end in ends)], dim=-1)
-        return {"squares": squares, "grid": torch.stack([torch.full_like(x[0, 1], self.size), x[0, 1]])}
+        path = self.episodes(network, x, greedy=True).path
+        squares = torch.stack([x[:, 0], *(state.agent for state in path)], dim=-1)
+        grid = torch.stack([torch.full_like(x[0, 1], self.size), x[0, 1]])
+        return {"squares": squares, "grid": grid, "times": x[:, 2]}

@@ -18,8 +18,8 @@ def started(world: GridWorldTime, numbers: Tensor) -> Squares:
     return world.start(numbers, {name: torch.from_numpy(table) for name, table in world.tables().items()})
 
 
-def squares(agent: int, target: int, time: int, taken: int = 0) -> Squares:
-    return Squares(*(torch.tensor([float(value)]) for value in (agent, target, time, taken, 0)))
+def squares(agent: int, target: int, time: int, taken: int = 0, scale: float = 1.0) -> Squares:
+    return Squares(*(torch.tensor([float(value)]) for value in (agent, target, time, taken, 0, scale)))
 
 
 def played(world: GridWorldTime, state: Squares, choose: Any) -> tuple[Squares, Tensor]:
@@ -112,7 +112,8 @@ def test_planes_show_both_squares_and_the_time_is_told_or_what_remains_of_it() -
     assert seen.view.view(2, 25).argmax(-1).tolist() == [3, 17]
     assert seen.view.sum() == 2
     assert seen.told == 9
-    assert GridWorldTime(told="remaining", scale=0.1).observe(squares(3, 17, 9, 2)).told == pytest.approx(0.7)
+    assert GridWorldTime(told="remaining").observe(squares(3, 17, 9, 2, 0.1)).told == pytest.approx(0.7)
+    assert started(GridWorldTime(scale=0.1), torch.rand(2, 3)).scale.tolist() == pytest.approx([0.1] * 3)
 
 
 def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:

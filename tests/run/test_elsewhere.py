@@ -17,7 +17,7 @@ import pytest
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import runner, work
+from nalu_bench.run import elsewhere, runner, work
 from nalu_bench.run.jobs import Job, pending
 from nalu_bench.store import claims
 from nalu_bench.store.claims import Claim, ClaimLostError, Claims, Held, System
@@ -40,7 +40,7 @@ def jobs(store: Store, *cells: Cell) -> list[Job]:
 
 
 def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_done(
-    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = make_cell("nau nmu"), make_cell("nau nau")
     todo = jobs(store, first, second)
@@ -48,9 +48,18 @@ def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_don
     held = other.take(todo[0].claim, 20)
     assert held is not None
 
+    line, told = elsewhere._line, threading.Event()
+
+    def tell(left: list[Job]) -> str:
+        text = line(left)
+        told.set()
+        return text
+
+    monkeypatch.setattr(elsewhere, "_line", tell)
+
     def finish() -> None:
-        while not store.stored_seeds(second):
-            time.sleep(0.05)
+        assert told.wait(60)
+        assert store.stored_seeds(second)
         assert not store.stored_seeds(first)
         todo[0].part.parent.mkdir(parents=True)
         todo[1].part.rename(todo[0].part)  # any sound part will do

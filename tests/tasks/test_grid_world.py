@@ -58,7 +58,7 @@ class Scripted:
 
     def act(self, view: Tensor, told: Tensor, taken: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         agent, target = view.view(2, 25, -1).argmax(1).to(view.dtype)
-        state = Squares(agent, target, told[0], taken, torch.zeros_like(taken))
+        state = Squares(agent, target, told[0], taken, torch.zeros_like(taken), torch.ones_like(taken))
         sure = players.perfect(self.world, state) == torch.arange(5).unsqueeze(-1)
         return 100.0 * sure, torch.ones_like(taken), taken + 1
 
@@ -94,8 +94,8 @@ def test_the_loss_is_that_of_a_plain_loop(task: GridWorld) -> None:
     loss, penalties = task.objective(player, x, torch.zeros(()), lambda y, t: y, None)
     world, missing, likelihoods = task.world("train"), [], []
     for row in x:
-        state, steps, reward = Squares(*row[:5].unsqueeze(-1)), [], torch.zeros(1)
-        for number in row[5:]:
+        state, steps, reward = Squares(*row[:6].unsqueeze(-1)), [], torch.zeros(1)
+        for number in row[6:]:
             action = next((a for a in range(5) if number < pi[: a + 1].sum()), 4)
             steps.append(pi[action].log())
             state, reward, over = world.step(state, torch.tensor([action]))
@@ -119,7 +119,7 @@ def test_returns_are_discounted_to_the_end() -> None:
 def test_actions_are_drawn_with_their_probabilities(task: GridWorld) -> None:
     numbers = torch.linspace(0, 1, 1001)[:-1]
     pi = torch.tensor([0.1, 0.2, 0.3, 0.15, 0.25])
-    start = torch.tensor([12.0, 0.0, 9.0, 0.0, 0.0]).expand(1000, 5)
+    start = torch.tensor([12.0, 0.0, 9.0, 0.0, 0.0, 1.0]).expand(1000, 6)
     player: Any = Fixed(pi.log().tolist(), 0.0)
     episodes = task.episodes(player, torch.cat([start, numbers.unsqueeze(-1)], dim=-1))
     found = torch.bincount(episodes.last.agent.long(), minlength=25)[[7, 17, 11, 13, 12]] / 1000
@@ -129,7 +129,7 @@ def test_actions_are_drawn_with_their_probabilities(task: GridWorld) -> None:
 
 def test_a_greedy_agent_follows_its_logits_whatever_the_numbers(task: GridWorld) -> None:
     x = drawn(task, "train", 50)
-    other = torch.cat([x[:, :5], 1 - x[:, 5:]], dim=-1)
+    other = torch.cat([x[:, :6], 1 - x[:, 6:]], dim=-1)
     player: Any = Fixed([0.0, 0.1, 0.0, 0.0, 0.0], 0.0)
     one, two = (task.episodes(player, numbers, greedy=True) for numbers in (x, other))
     assert torch.equal(one.last.agent, two.last.agent)
@@ -179,3 +179,8 @@ def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_re
 def test_values_that_cannot_be_are_refused(override: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         configured(override)
+
+
+def test_both_scales_of_the_time_share_a_program(task: GridWorld) -> None:
+    assert configured("task.time_scale=0.1").program_key() == task.program_key()
+    assert configured("task.told=remaining").program_key() != task.program_key()

@@ -12,6 +12,7 @@ from nalu_bench import registry
 from nalu_bench.analysis import results
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.reports.kind import Kind, compared
+from nalu_bench.analysis.reports.papers.timing import OUTCOMES
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.experiment import Experiment
@@ -26,6 +27,11 @@ REPORTS: dict[str, dict[str, Any]] = {
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "series_errors": {
         "holds": 2, "fails": 10, "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
+    },
+    "timing": {
+        "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10], "panels": {"All": ["mystery"]},
+        "claims": {"all": {"models": ["mystery"], "times": [1, 10], "verdict": "held"}},
+        "differences": [["mystery", "mystery"]],
     },
     "scores": {},
     "errors": {"splits": {"validation": "Validation"}},
@@ -45,11 +51,12 @@ def runs(role: str, model: str) -> pd.DataFrame:
         "test_mse_10": error, "solved_test_mse_10": False, "solved_at_test_mse_10": np.nan,
         "test_mae_1": error, "test_rounds_1": error, "test_mae_10": error, "test_rounds_10": error,
     }  # fmt: skip
+    outcomes = {f"test_{name}_{T}": error for name in OUTCOMES for T in (1, 10)}
     return pd.DataFrame({"seed": range(SEEDS)}).assign(
         cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
         log_every=10, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
         validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
-        **lengths,
+        **lengths, **outcomes,
     )  # fmt: skip
 
 
@@ -70,7 +77,15 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     table = compared(kind.rows(measured), kind.published)
     tables = "".join(layout.markdown() + layout.latex() for layout in kind.tables(table))
     assert "mystery" in tables or name in ("accuracies", "surface")
-    assert "modulo" in tables or name in ("success", "sweep", "series_success", "errors", "surface", "prefixes")
+    assert "modulo" in tables or name in (
+        "success",
+        "sweep",
+        "series_success",
+        "errors",
+        "surface",
+        "prefixes",
+        "timing",
+    )
     figure, drawn = kind.figure(measured, table)
     figure.draw_without_rendering()
     plt.close(figure)

@@ -24,7 +24,6 @@ from nalu_bench.environments.grid_world import REMAINING
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
-from nalu_bench.tasks.grid_world import FILMED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +90,7 @@ class Timing(Kind):
         for words, runs in cells:
             rows += self._rows(words, runs)
         for scale in dict.fromkeys(_scale(words) for words, _ in cells):
-            agents = {words["model"]: runs for words, runs in cells if _scale(words) == scale and not _told(words)}
+            agents = {words["model"]: runs for words, runs in cells if _scale(words) == scale and not _oracle(words)}
             task = next(words["task"] for words, _ in cells if _scale(words) == scale)
             keys = {"task": task, "setting": f"scale={scale}", "operation": "", "split": SPLIT, "model": ""}
             rows += [*self._claims(keys, agents), *self._differences(keys, agents)]
@@ -172,7 +171,7 @@ class Timing(Kind):
             (t50,) = [line for line in mine if line["metric"] == "t50"]
             shown = [percent(shares[time]["ours"]) if time in shares else "–" for time in self.report["shown"]]
             rows.append([name, ours(mean, percent), *shown, ours(t50, "{:g}".format)])
-        return Table(f"{self.experiment.title}, {_in_words(scale)} ({self.experiment.source})", header, rows)
+        return Table(f"{self.experiment.title}, {timing_panels.told(scale)} ({self.experiment.source})", header, rows)
 
     def _outcomes_table(self, lines: list[dict[str, Any]], scale: str) -> Table:
         header = ["Early / late / never at T =", *map(str, self.report["shown"])]
@@ -184,7 +183,7 @@ class Timing(Kind):
                 if ("early", time) in shares else "–" for time in self.report["shown"]
             ]  # fmt: skip
             rows.append([name, *texts])
-        return Table(f"How they fail, in percent of the episodes, {_in_words(scale)}", header, rows)
+        return Table(f"How they fail, in percent of the episodes, {timing_panels.told(scale)}", header, rows)
 
     def _differences_table(self, lines: list[dict[str, Any]]) -> Table:
         rows = []
@@ -193,14 +192,20 @@ class Timing(Kind):
             low, high = line["ours_low"], line["ours_high"]
             says = "longer" if low > 0 else "shorter" if high < 0 else "not told apart"
             rows.append(
-                [_in_words(_scale(line)), style.label(one), style.label(other), ours(line, "{:.1f}".format), says]
+                [
+                    timing_panels.told(_scale(line)),
+                    style.label(one),
+                    style.label(other),
+                    ours(line, "{:.1f}".format),
+                    says,
+                ]
             )
         return Table("Differences of T50", ["", "this agent", "and that one", "difference", "this one lasts"], rows)
 
     def _claims_table(self, lines: list[dict[str, Any]]) -> Table:
         rows = [
             [
-                _in_words(_scale(line)), line["printed"], line["note"].replace("; a claim in words", ""),
+                timing_panels.told(_scale(line)), line["printed"], line["note"].replace("; a claim in words", ""),
                 ours(line, percent), line["verdict"] or "–",
             ]
             for line in lines
@@ -231,8 +236,9 @@ class Timing(Kind):
                 (measured.weights["cell"] == runs["cell"].iloc[0]) & (measured.weights["seed"] == runs["seed"].min())
             ]
             arrays = {line["name"]: np.reshape(line["values"], line["shape"]) for line in records(recorded)}
-            if float(_scale(words)) == 1 and "squares" in arrays:
-                films[_name(words)] = dict(zip(FILMED, arrays["squares"].astype(np.float32), strict=True))
+            if "squares" in arrays and float(_scale(words)) == 1:
+                times = arrays["times"].astype(int).tolist()
+                films[_name(words)] = dict(zip(times, arrays["squares"].astype(np.float32), strict=True))
                 grid = arrays["grid"].astype(int).tolist()
         if not films:
             return {}
@@ -260,13 +266,13 @@ def _time(line: Mapping[str, Any]) -> int:
     return int(values_of(str(line["setting"]))["T"])
 
 
-def _told(words: Mapping[str, Any]) -> bool:
+def _oracle(words: Mapping[str, Any]) -> bool:
     """Whether an agent is told how much time remains: it need not count."""
     return values_of(str(words["setting"])).get("told") == REMAINING
 
 
 def _name(words: Mapping[str, Any]) -> str:
-    return style.label(str(words["model"])) + (", told T − t" if _told(words) else "")
+    return style.label(str(words["model"])) + (", told T − t" if _oracle(words) else "")
 
 
 def _agents(lines: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -276,7 +282,3 @@ def _agents(lines: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         if line["model"]:
             found.setdefault(_name(line), []).append(line)
     return found
-
-
-def _in_words(scale: str) -> str:
-    return "told T" if float(scale) == 1 else f"told {float(scale):g} T"

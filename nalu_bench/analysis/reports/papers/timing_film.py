@@ -15,6 +15,9 @@ Squares = NDArray[np.float32]
 GAP = 6
 """White pixels between two pictures."""
 
+ABOVE = 28
+"""Pixels above a line of pictures, for the numbers of the actions."""
+
 FRAME = 300
 """Milliseconds of a picture in the GIF."""
 
@@ -29,19 +32,20 @@ def strip(films: Mapping[str, Mapping[int, Squares]], size: int, target: int) ->
     """
     lines = [(agent, time, path) for agent, times in films.items() for time, path in times.items()]
     longest = max(time for _, time, _ in lines) + 2
-    figure, axes = style.new_figure(0.42 * longest + 1.6, 0.47 * len(lines) + 0.3, len(lines), longest)
-    for line, (agent, time, path) in zip(axes, lines, strict=True):
-        pictures = _pictures(path, size, target)
-        for taken, axis in enumerate(line):
-            axis.axis("off")
-            if taken <= time + 1:
-                axis.imshow(pictures[taken])
-                arrived = path[taken] == target and (path[:taken] != target).all()
-                colour = "#009E73" if arrived and taken == time else "#D55E00" if arrived else "black"
-                axis.set_title(str(taken), fontsize=6, color=colour, pad=1.5)
-        line[0].text(
-            -0.25, 0.5, f"{agent}\nT = {time}", fontsize=7, ha="right", va="center", transform=line[0].transAxes
-        )
+    side = len(_pictures(lines[0][2][:1], size, target)[0])
+    across, down = side + GAP, side + ABOVE
+    canvas = np.full((down * len(lines), across * longest, 3), 255, np.uint8)
+    figure, ((axis,),) = style.new_figure(0.42 * longest + 1.6, 0.47 * len(lines) + 0.3)
+    axis.axis("off")
+    for number, (agent, time, path) in enumerate(lines):
+        top = down * number + ABOVE
+        axis.text(-GAP, top + side / 2, f"{agent}\nT = {time}", fontsize=7, ha="right", va="center")
+        for taken, picture in enumerate(_pictures(path[: time + 2], size, target)):
+            canvas[top : top + side, across * taken : across * taken + side] = picture
+            arrives = path[taken] == target and (path[:taken] != target).all()
+            colour = "#009E73" if arrives and taken == time else "#D55E00" if arrives else "black"
+            axis.text(across * taken + side / 2, top - 3, str(taken), fontsize=6, ha="center", color=colour)
+    axis.imshow(canvas, aspect="equal", interpolation="nearest")
     return _png(figure)
 
 

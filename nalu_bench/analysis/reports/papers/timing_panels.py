@@ -36,7 +36,7 @@ def draw(
         for axis, (title, models) in zip(line, panels.items(), strict=True):
             _success(axis, shares[shares["scale"] == scale], models, trained)
             axis.set_title(title if scale == scales[0] else "")
-        line[0].set_ylabel(f"Success, told {'' if float(scale) == 1 else scale + ' '}T")
+        line[0].set_ylabel(f"Success, {told(scale)}")
     for axis in axes[-1][1:]:
         plt.delaxes(axis)
     below = figure.add_subplot(axes[-1][0].get_gridspec()[-1, :])
@@ -48,6 +48,11 @@ def draw(
     both = [drawn.assign(panel="success", seed=None), seeds.assign(panel="T50")]
     columns = ["panel", "scale", "agent", "seed", "x", "y", "low", "high"]
     return figure, pd.concat([frame[columns].astype(object) for frame in both], ignore_index=True)
+
+
+def told(scale: str) -> str:
+    """What the agents were told, from the scale of the time: `told T`, `told 0.1 T`."""
+    return f"told {scale} T" if scale and float(scale) != 1 else "told T"
 
 
 def _success(axis: "Axes", shares: pd.DataFrame, models: Sequence[str], trained: Sequence[int]) -> None:
@@ -77,10 +82,9 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str]) -> None
         ) - 0.5  # seeds side by side
         shift = (number - (len(scales) - 1) / 2) * 0.36
         face = "#0072B2" if number == 0 else "white"
-        label = f"told {'' if float(scale) == 1 else scale + ' '}T"
         axis.plot(
             mine["t50"], places + shift + 0.24 * spread, linestyle="", marker="o", markersize=3.2,
-            markeredgecolor="#0072B2", markerfacecolor=face, label=label,
+            markeredgecolor="#0072B2", markerfacecolor=face, label=told(scale),
         )  # fmt: skip
     axis.set(yticks=range(len(agents)), yticklabels=agents, xlabel="T50: the first T at which a seed fails")
     axis.invert_yaxis()
