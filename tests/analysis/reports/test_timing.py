@@ -92,3 +92,9 @@ def test_a_claim_of_another_kind_is_refused() -> None:
     report = FIGURE5.report | {"claims": {"master": {"models": ["agent_lstm"], "times": [5, 12], "verdict": "good"}}}
     with pytest.raises(UsageError, match="the claim master must say mastered, held or failed, got good"):
         Timing(replace(FIGURE5, report=report)).check([])
+
+
+def test_without_a_test_beyond_the_trained_times_there_is_no_report() -> None:
+    short = runs("agent_lstm", [20, 20]).drop(columns=[f"test_success_{T}" for T in range(13, 41)])
+    with pytest.raises(UsageError, match="test_times must end above 12"):
+        Timing(FIGURE5).require(Measured(short))

@@ -84,6 +84,11 @@ class Timing(Kind):
             if claim["verdict"] not in VERDICTS:
                 raise UsageError(f"the claim {name} must say {MASTERED}, {HELD} or {FAILED}, got {claim['verdict']}.")
 
+    def require(self, measured: Measured) -> None:
+        longest = self.report["trained"][1]
+        if not any(time > longest for time in _success(measured.runs)):
+            raise UsageError(f"T50 needs a test beyond the trained times: task.test_times must end above {longest}.")
+
     def rows(self, measured: Measured) -> list[Row]:
         rows: list[Row] = []
         cells = list(by_cell(measured.runs))
