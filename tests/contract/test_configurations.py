@@ -57,15 +57,7 @@ def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     model = configured("model", name)
     task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
-    sizes = [
-        "budget=smoke",
-        "budget.steps=4",
-        "budget.log_every=2",
-        "recipe.evaluation_size=100",
-        "recipe.batch_size=4",
-        "device.workers=1",
-        *small(task),
-    ]
+    sizes = ["recipe.evaluation_size=100", "recipe.batch_size=4", "budget.steps=4", "budget.log_every=2", *small(task)]
     assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1", *sizes]) == 0
     parts = tmp_path.glob(f"runs/{task}/*/*/parts/*/runs.parquet")
     assert {0, 1} <= {seed for part in parts for seed in parse_ranges(part.parent.name)}

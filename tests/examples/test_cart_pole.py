@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from nalu_bench import paths
-from nalu_bench.cli import main
 from nalu_bench.plan import compose
-from nalu_bench.store.reader import Store
 
 GROUPS = ["task=cart_pole", "model=balancer", "recipe=cart_pole", "budget=cart_pole"]
 
@@ -31,7 +28,7 @@ def test_the_dynamics_are_gymnasiums_step_by_step() -> None:
     task: Any = compose.plan_cells(GROUPS, multirun=False).cells[0].cell.task
     world, theirs, rng = task.world("test"), gymnasium.make("CartPole-v1").unwrapped, np.random.default_rng(0)
     for _ in range(30):
-        state = world.start(torch.from_numpy(rng.random((4, 1))), {})
+        state = world.start(torch.from_numpy(rng.random((4, 1))), {"limit": torch.tensor(500.0)})
         theirs.reset()
         theirs.state = tuple(float(value) for value in state[:4])  # type: ignore[attr-defined]
         over = False
@@ -40,13 +37,4 @@ def test_the_dynamics_are_gymnasiums_step_by_step() -> None:
             observed, reward, over, *_ = theirs.step(action)
             state, gained, ended = world.step(state, torch.tensor([action]))
             np.testing.assert_allclose(world.observe(state).view[:, 0], observed, atol=1e-6)
-            assert (float(gained), bool(ended)) == (reward, over)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.usefixtures("cart_pole", "one_thread")
-def test_the_pole_is_kept_upright_by_every_seed() -> None:
-    assert main(["run", *GROUPS, "device.workers=1"]) == 0
-    (want,) = compose.plan_cells(GROUPS, multirun=False).cells
-    assert (Store(paths.runs_dir()).runs(want.cell)["test_return"] >= 475).all()
+            assert (float(gained), bool(ended)) == (pytest.approx(0.02 * reward), over)
