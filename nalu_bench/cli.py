@@ -103,9 +103,9 @@ def _add_overrides(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
+    """The cells that the overrides ask for; a word such as madsen2020/table1 is short for experiment=."""
     from nalu_bench.plan import compose, experiment
 
-    """The cells that the overrides ask for; a word such as madsen2020/table1 is short for experiment=."""
     words = [text for text in options.overrides if "/" in text and "=" not in text]
     names = [text for text in options.overrides if text.startswith("experiment=") or text in words]
     named = [text.removeprefix("experiment=") for text in names]
@@ -138,6 +138,7 @@ def _store(committed: bool = True) -> "Store":
 def _run(options: argparse.Namespace) -> int:
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
         plan, experiment = _plan(options)
+        _check_launcher(plan, options.fail_fast)
         store = _store(plan.committed)
         todo = _missing(plan, experiment, store, options)
         sound, failures = _checked(todo, plan)
@@ -163,6 +164,17 @@ def _run(options: argparse.Namespace) -> int:
             given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
             print("to report: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
     return 1 if failures else 0
+
+
+def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
+    """Refuse a launcher that is not installed, or that cannot do what was asked."""
+    if not plan.hydra:
+        return
+    if fail_fast:
+        raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
+    from nalu_bench.plan import launch
+
+    launch.check(plan.hydra)
 
 
 def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace) -> "list[Job]":
@@ -217,9 +229,6 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) ->
 
     if not plan.hydra:
         return runner.run(todo, plan.machine, fail_fast=fail_fast)
-    if fail_fast:
-        raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
-    launch.check(plan.hydra)
     cells = by_cell(todo)
     train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     gave_up = []

@@ -190,7 +190,7 @@ def _render(kind: Kind, folder: Path) -> None:
     _write_text(folder / "figure.csv", _csv(drawn))
     _write_figure(folder, figure)
     for name, data in kind.pictures(_trained(measured)).items():
-        write_atomically(folder / name, functools.partial(_write_bytes, data))
+        write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
 
 
 def tables(kind: Kind, measured: Collection) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -225,10 +225,6 @@ def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
 def _csv(frame: pd.DataFrame) -> str:
     """CSV with ten digits: further ones differ between processors, which add in different orders."""
     return frame.to_csv(index=False, lineterminator="\n", float_format="%.10g")
-
-
-def _write_bytes(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -150,12 +150,18 @@ class GridWorldTime(Environment[Squares]):
         told = state.time if self.told == TIME else state.time - state.taken
         return Seen(places, (state.scale * told).unsqueeze(0))
 
+    def place(self, square: Tensor) -> tuple[Tensor, Tensor]:
+        """Row and column of squares."""
+        import torch
+
+        row = torch.div(square, self.size, rounding_mode="floor")
+        return row, square - self.size * row
+
     def step(self, state: Squares, action: Tensor) -> Step[Squares]:
         import torch
 
         number = state.agent.dtype
-        row = torch.div(state.agent, self.size, rounding_mode="floor")
-        column = state.agent - self.size * row
+        row, column = self.place(state.agent)
         row = (row + (action == DOWN).to(number) - (action == UP).to(number)).clamp(0, self.size - 1)
         column = (column + (action == RIGHT).to(number) - (action == LEFT).to(number)).clamp(0, self.size - 1)
         agent, taken = self.size * row + column, state.taken + 1

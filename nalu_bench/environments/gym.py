@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from nalu_bench.environments.grid_world import PLANES, TIME, GridWorldTime, Squares
-from nalu_bench.environments.pictures import pictures, side
+from nalu_bench.environments.pictures import images, side
 
 NAME = "nalu_bench/GridWorldTime-v0"
 FRAMES = 4
@@ -47,10 +47,7 @@ def _observed(world: GridWorldTime, state: Squares) -> Observation:
 
 
 def _pictures(world: GridWorldTime, state: Squares) -> np.ndarray:
-    """(B, side, side, 3), from 0 to 255."""
-    images = pictures(world.size, state.agent, state.target).permute(0, 2, 3, 1)
-    found: np.ndarray = (255 * images).round().to(torch.uint8).numpy()
-    return found
+    return images(world.size, state.agent, state.target)
 
 
 def _info(state: Squares) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     from torch import Tensor
 
 SQUARE = 11
@@ -39,3 +40,12 @@ def pictures(size: int, agent: Tensor, target: Tensor) -> Tensor:
     picture = where(TARGET, number == target.view(-1, 1, 1), picture)
     picture = where(AGENT, (number == agent.view(-1, 1, 1)) & inner.unsqueeze(-1) & inner, picture)
     return where(LINE, line.unsqueeze(-1) | line, picture)
+
+
+def images(size: int, agent: Tensor, target: Tensor) -> np.ndarray:
+    """The same pictures as others show them: (B, side, side, 3), whole numbers from 0 to 255."""
+    import torch
+
+    shown = pictures(size, agent, target).permute(0, 2, 3, 1)
+    found: np.ndarray = (255 * shown).round().to(torch.uint8).numpy()
+    return found

@@ -19,11 +19,7 @@ def perfect(world: GridWorldTime, state: Squares) -> Tensor:
     """Actions (B,) of a player that waits until the way is as long as the time that remains, and then goes."""
     import torch
 
-    def place(square: Tensor) -> tuple[Tensor, Tensor]:
-        row = torch.div(square, world.size, rounding_mode="floor")
-        return row, square - world.size * row
-
-    (row, column), (to_row, to_column) = place(state.agent), place(state.target)
+    (row, column), (to_row, to_column) = world.place(state.agent), world.place(state.target)
     distance = (row - to_row).abs() + (column - to_column).abs()
     vertical = torch.where(row < to_row, DOWN, UP)
     horizontal = torch.where(column < to_column, RIGHT, LEFT)

@@ -12,6 +12,7 @@ from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.printed.published import KEYS, Span, check_metrics, read
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.render.tables import Table
+from nalu_bench.analysis.stats.compare import compare_claim
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
@@ -144,6 +145,13 @@ class Kind:
     def pictures(self, measured: Measured) -> dict[str, bytes]:
         """Further pictures by file name, made of what was recorded; none by default."""
         return {}
+
+
+def claimed(
+    low: float, high: float, threshold: float, words: str, above: bool = True
+) -> Callable[[dict[str, str]], Comparison]:
+    """The comparison of a `Row` with a claim in words: the printed text has no number. Arguments as `compare_claim`."""
+    return lambda _: compare_claim(low, high, threshold, words, above)
 
 
 def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:

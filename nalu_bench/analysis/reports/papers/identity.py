@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,12 +12,10 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, 
 from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import identity_claims
 from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
-from nalu_bench.analysis.stats.compare import compare_claim
 from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
-from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -108,7 +105,7 @@ class Identity(Kind):
         rows = []
         for name in self.published["metric"][self.published["metric"].str.startswith("claim_")]:
             tested: identity_claims.Tested = getattr(claims, name.removeprefix("claim_"))()
-            compare = partial(_compare, tested)
+            compare = claimed(tested.low, tested.high, tested.threshold, tested.words, tested.above)
             numbers = (tested.value, tested.low, tested.high)
             rows.append(
                 Row({**where, "metric": name}, *numbers, len(runs), int(runs["steps"].iloc[0]), compare, tested.what)
@@ -197,10 +194,6 @@ class Identity(Kind):
         axis.text((low + high) / 2, 0.99 * axis.get_ylim()[1], "trained here", ha="center", va="top", fontsize=8)
         _label_ends(axis, ends)
         return figure, drawn
-
-
-def _compare(found: "identity_claims.Tested", printed: dict[str, str]) -> Comparison:
-    return compare_claim(found.low, found.high, found.threshold, found.words, found.above)
 
 
 def _chosen(x: "pd.Series[float]", name: str, ranges: dict[str, tuple[float, float]]) -> "pd.Series[bool]":

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
@@ -12,11 +11,9 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, 
 from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import compare_claim
-from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE
@@ -133,7 +130,7 @@ class SeriesErrors(Kind):
             runs = cells[worst[0]]
             yield Row(
                 {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}, value, low, high,
-                len(runs), int(runs["steps"].iloc[0]), partial(_compare, low, high, limit, what, above), note,
+                len(runs), int(runs["steps"].iloc[0]), claimed(low, high, limit, what, above), note,
             )  # fmt: skip
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
@@ -194,7 +191,3 @@ Ratios = Mapping[tuple[str, int], tuple[float, float, float]]
 def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> tuple[float, float, float]:
     errors, errors0 = (medians.finite_or_worst(each[column]) for each in (runs, reference))
     return medians.ratio_of(errors, errors0)
-
-
-def _compare(low: float, high: float, limit: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
-    return compare_claim(low, high, limit, words, above)

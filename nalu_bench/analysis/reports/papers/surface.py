@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,9 +12,7 @@ from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
-from nalu_bench.analysis.stats.compare import compare_claim
-from nalu_bench.analysis.stats.verdicts import Comparison
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -120,8 +117,8 @@ class Surface(Kind):
         others = (excess > tolerance).any(axis=1) & (excess < -tolerance).any(axis=1)
         loss, share = float(excess[-1, -1] ** 2), float(others.mean())
         statistics = {
-            "loss_at_solution": (loss, partial(_claim, loss, SOLVED, f"a loss of at most {SOLVED:g}", False)),
-            "other_solutions": (share, partial(_claim, share, MANY, f"a share of at least {percent(MANY)}", True)),
+            "loss_at_solution": (loss, claimed(loss, loss, SOLVED, f"a loss of at most {SOLVED:g}", False)),
+            "other_solutions": (share, claimed(share, share, MANY, f"a share of at least {percent(MANY)}")),
             "largest_loss": (float((excess**2).max()), None),
         }
         nothing = (float("nan"), float("nan"))
@@ -186,10 +183,6 @@ class Surface(Kind):
         heading = f"Squared loss: as a height, cut off at {highest:g}, and as a colour.  Circles: $w_1 = w_2 = 1$"
         figure.suptitle(heading, fontsize=8)
         return figure, pd.concat(drawn, axis=1).reset_index()
-
-
-def _claim(value: float, threshold: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
-    return compare_claim(value, value, threshold, words, above)
 
 
 def _setting(panel: dict[str, Any]) -> str:

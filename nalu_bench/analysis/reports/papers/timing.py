@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,12 +13,10 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, 
 from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import timing_film, timing_panels
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import compare_claim
 from nalu_bench.analysis.stats.intervals import mean_difference
-from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.environments.grid_world import REMAINING
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
@@ -145,7 +142,7 @@ class Timing(Kind):
             what = f"success of at least {limit:g}" if above else f"success of at most {limit:g}"
             yield Row(
                 keys | {"metric": f"claim_{name}"}, value, low, high, len(runs), int(runs["steps"].iloc[0]),
-                partial(_compare, low, high, limit, what, above), f"{style.label(worst)}, {times}",
+                claimed(low, high, limit, what, above), f"{style.label(worst)}, {times}",
             )  # fmt: skip
 
     def _differences(self, keys: dict[str, str], agents: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
@@ -257,10 +254,6 @@ def _shares(runs: pd.DataFrame, column: str) -> NDArray[np.float64]:
 
 def _success(runs: pd.DataFrame) -> dict[int, str]:
     return lengths(runs, "success")
-
-
-def _compare(low: float, high: float, limit: float, words: str, above: bool, printed: dict[str, str]) -> Comparison:
-    return compare_claim(low, high, limit, words, above)
 
 
 def _scale(words: Mapping[str, Any]) -> str:

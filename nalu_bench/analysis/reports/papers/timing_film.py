@@ -75,12 +75,10 @@ def _beside(pictures: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
 def _pictures(path: Squares, size: int, target: int) -> NDArray[np.uint8]:
     import torch
 
-    from nalu_bench.environments.pictures import pictures
+    from nalu_bench.environments.pictures import images
 
     agent = torch.from_numpy(np.ascontiguousarray(path))
-    images = pictures(size, agent, torch.full_like(agent, target)).permute(0, 2, 3, 1)
-    found: NDArray[np.uint8] = (255 * images).round().to(torch.uint8).numpy()
-    return found
+    return images(size, agent, torch.full_like(agent, target))
 
 
 def _png(figure: Any) -> bytes:

@@ -28,8 +28,6 @@ def draw(
 
     Returns: the figure, and the numbers drawn in it.
     """
-    import matplotlib.pyplot as plt
-
     scales = list(dict.fromkeys(shares["scale"]))
     figure, axes = style.new_figure(9.6, 2.5 * len(scales) + 3.4, len(scales) + 1, len(panels))
     for line, scale in zip(axes, scales, strict=False):
@@ -37,10 +35,9 @@ def draw(
             _success(axis, shares[shares["scale"] == scale], models, trained)
             axis.set_title(title if scale == scales[0] else "")
         line[0].set_ylabel(f"Success, {told(scale)}")
-    for axis in axes[-1][1:]:
-        plt.delaxes(axis)
     below = figure.add_subplot(axes[-1][0].get_gridspec()[-1, :])
-    axes[-1][0].remove()
+    for axis in axes[-1]:
+        axis.remove()
     _longest(below, longest, scales)
     drawn = shares[["scale", "agent", "time", "ours", "ours_low", "ours_high"]]
     drawn = drawn.rename(columns={"time": "x", "ours": "y", "ours_low": "low", "ours_high": "high"})
@@ -77,9 +74,8 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str]) -> None
     for number, scale in enumerate(scales):
         mine = longest[longest["scale"] == scale]
         places = np.array([agents.index(agent) for agent in mine["agent"]], float)
-        spread = (mine["seed"].rank(method="dense") - 1) / max(
-            1, mine["seed"].nunique() - 1
-        ) - 0.5  # seeds side by side
+        seeds = mine["seed"].rank(method="dense") - 1  # side by side
+        spread = seeds / max(1, mine["seed"].nunique() - 1) - 0.5
         shift = (number - (len(scales) - 1) / 2) * 0.36
         face = "#0072B2" if number == 0 else "white"
         axis.plot(
