@@ -18,7 +18,8 @@ from nalu_bench.analysis.measure.measured import by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.reports.kind import Row, compared
 from nalu_bench.analysis.reports.success import Success
-from nalu_bench.analysis.stats.compare import compare_rates, compare_single
+from nalu_bench.analysis.stats.compare import compare_rates
+from nalu_bench.analysis.stats.ranges import compare_single
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment

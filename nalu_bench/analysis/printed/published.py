@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError, unknown
 
 KEYS = ["task", "setting", "operation", "split", "model", "metric"]
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
-
-Span = tuple[float, float]
-"""Lowest and highest value that a printed number may have."""
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from nalu_bench.analysis.stats.verdicts import Verdict
+
 MARKS = "†‡§¶‖"
 NUMBER = re.compile(r"\d+")
 
@@ -42,17 +44,21 @@ class Footnotes:
         return cls(general, marked, lines)
 
     def mark(self, table: pd.DataFrame, judged: "pd.Series[bool]") -> pd.DataFrame:
-        """The table with marks after the verdicts of the rows that are judged."""
+        """The table with verdicts as they are shown: by how much a number differs, and marks where it is judged."""
         marks = [" ".join(self.marked[note] for note in parts(text) if note in self.marked) for text in table["note"]]
         verdicts = [
-            f"{verdict} {mark}" if mark and chosen else verdict
-            for verdict, mark, chosen in zip(table["verdict"], marks, judged, strict=True)
+            " ".join(filter(None, [_shown(verdict, by), mark if chosen else ""]))
+            for verdict, by, mark, chosen in zip(table["verdict"], table["by"], marks, judged, strict=True)
         ]
         return table.assign(verdict=verdicts)
 
     def texts(self) -> list[str]:
         """The lines below the table."""
         return [*self.general, *(f"{mark}: {line}" for mark, line in self.lines.items())]
+
+
+def _shown(verdict: str, by: str) -> str:
+    return f"{verdict}, {by}" if by and verdict == Verdict.DIFFERS else verdict
 
 
 def parts(note: str) -> list[str]:

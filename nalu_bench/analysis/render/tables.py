@@ -11,7 +11,7 @@ _LATEX = {
     "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
     "²": r"\textsuperscript{2}", "±": r"$\pm$", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
     "ε": r"$\epsilon$", "†": r"\textdagger{}", "‡": r"\textdaggerdbl{}", "§": r"\S{}", "¶": r"\P{}",
-    "‖": r"$\|$",
+    "‖": r"$\|$", "≥": r"$\ge$",
 }  # fmt: skip
 
 

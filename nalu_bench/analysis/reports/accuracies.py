@@ -1,7 +1,6 @@
 """Shares of right predictions and recovered weights, as in the tables of the IIT Indore report."""
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, interval, ours
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import compare_share
 from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
+from nalu_bench.analysis.stats.ranges import Span, compare_share
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.words import Better
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -32,6 +31,7 @@ Compare = Callable[[dict[str, str]], Comparison]
 
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
+WEIGHTS: Span = (-1, 1)
 
 LOOKS: list[dict[str, Any]] = [
     {"color": "#009E73", "marker": "^"},
@@ -67,7 +67,7 @@ class Accuracies(Kind):
 
     This is the rule of `numpy.isclose`, with the report's relative tolerance and with numpy's own. The table gives the
     median over seeds with the middle 95 % of the seeds, and means with Student's interval. A run without a finite
-    prediction has accuracy 0 and is noted. A printed accuracy is that of one network: see `compare.compare_share`.
+    prediction has accuracy 0 and is noted. A printed accuracy is that of one network: see `ranges.compare_share`.
 
     If the task has probes, they are unit vectors, and a unit without bias predicts its own weights there. Printed
     weights are compared with the range of our seeds, too.
@@ -80,7 +80,7 @@ class Accuracies(Kind):
     """
 
     settings = AccuraciesSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": (-math.inf, math.inf)}
+    metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": WEIGHTS}
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
@@ -114,7 +114,9 @@ class Accuracies(Kind):
             samples = medians.finite_or_worst(values["prediction"])
             numbers = (float(np.median(samples)), *middle_range(samples))
             where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
-            compare = self._same_length(where, runs, partial(medians.against_printed, samples))
+            compare = self._same_length(
+                where, runs, partial(medians.against_printed, samples, span=WEIGHTS, better=Better.NEITHER)
+            )
             rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
         return rows
 

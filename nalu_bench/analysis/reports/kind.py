@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.analysis.printed.published import KEYS, Span, check_metrics, read
+from nalu_bench.analysis.printed.published import KEYS, check_metrics, read
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.render.tables import Table
 from nalu_bench.analysis.stats.compare import compare_claim
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS = [
     *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
-    "note",
+    "by", "reason", "note",
 ]  # fmt: skip
 
 
@@ -185,5 +186,7 @@ def _line(row: Row, match: dict[str, str] | None, verdict: Comparison | None) ->
         "printed_low": match.get("printed_low", ""),
         "printed_high": match.get("printed_high", ""),
         "verdict": str(verdict.verdict) if verdict else "",
+        "by": verdict.by if verdict else "",
+        "reason": verdict.reason if verdict else "",
         "note": "; ".join(note for note in notes if note),
     }  # fmt: skip

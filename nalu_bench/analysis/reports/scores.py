@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, ours, score
 from nalu_bench.analysis.reports.kind import Kind, Row
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.measure.solved import solved_facts
-from nalu_bench.analysis.printed.published import KEYS, Span
+from nalu_bench.analysis.printed.published import KEYS
 from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render import style, tables
 from nalu_bench.analysis.render.solved_curves import solved_by_step
@@ -26,6 +26,7 @@ from nalu_bench.analysis.stats.intervals import (
     median_interval,
     wilson_interval,
 )
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted

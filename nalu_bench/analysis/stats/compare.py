@@ -4,7 +4,6 @@ Each `compare_*` gives the verdict a comparison would get alone; `verdicts.settl
 """
 
 import math
-from decimal import Decimal, InvalidOperation
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +12,11 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from nalu_bench.analysis.stats.intervals import (
     median_standard_error,
-    middle_range,
     newcombe_interval,
     newcombe_limits,
-    wilson_interval,
 )
 from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict, verdict_alone, without_verdict
+from nalu_bench.analysis.stats.words import Better, points, times
 
 WIDEST_RATE = 0.15
 """The largest half-width of a difference of rates that still says `agrees` (our choice)."""
@@ -28,12 +26,6 @@ WIDEST_MEDIAN = math.log(1.5)
 
 WIDEST_MEAN = 0.5
 """The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
-
-WIDEST_SHARES = 0.1
-"""A range of shares over our seeds is noted as a "wide range" if its ends are further apart than this (our choice)."""
-
-WIDEST_RANGE = 10
-"""A range over our seeds is noted as a "wide range" if the ratio of its ends is larger than this (our choice)."""
 
 
 def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
@@ -60,7 +52,12 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
     low, high = newcombe_interval(*counts)
     difference = successes / trials - printed_successes / printed_trials
     p_value = _newcombe_p_value(*counts)
-    return Comparison(verdict_alone(p_value, (high - low) / 2, WIDEST_RATE), difference, low, high, p_value, "")
+    verdict = verdict_alone(p_value, (high - low) / 2, WIDEST_RATE)
+    reason = (
+        f"{successes} of {trials} against {printed_successes} of {printed_trials}: a difference of "
+        f"{100 * difference:.1f} points, from {100 * low:.1f} to {100 * high:.1f} with 95 % confidence (Newcombe)"
+    )
+    return Comparison(verdict, difference, low, high, p_value, "", points(difference), reason)
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -103,8 +100,14 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     spread = max(median_standard_error(steps, log=True), floor) * math.sqrt(1 + steps.size / printed_solved)
     half = float(stdtrit(steps.size - 1, 1 - ALPHA / 2)) * spread
     p_value = 2 * float(stdtr(steps.size - 1, -abs(difference) / spread))
-    verdict = verdict_alone(p_value, half, WIDEST_MEDIAN)
-    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
+    low, high = difference - half, difference + half
+    reason = (
+        f"a median of {median:,.0f} over {steps.size} solved seeds against {printed_median:,.0f} over "
+        f"{printed_solved}: {math.exp(difference):.3g} times, from {math.exp(low):.3g} to {math.exp(high):.3g} with "
+        "95 % confidence (bootstrap and Student)"
+    )
+    by = times(median, printed_median, Better.LOWER)
+    return Comparison(verdict_alone(p_value, half, WIDEST_MEDIAN), difference, low, high, p_value, "", by, reason)
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
@@ -148,88 +151,13 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     difference = float(x.mean()) - mean
     half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
     p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
-    verdict = verdict_alone(p_value, half / mean, WIDEST_MEAN)
-    return Comparison(verdict, difference, difference - half, difference + half, p_value, "")
-
-
-def compare_single(samples: ArrayLike, printed: str) -> Comparison:
-    """Compare the range of our seeds with one printed number that has no spread.
-
-        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
-        printed ">L": agrees  iff  our median > L
-
-    If the ends of our range are more than a factor 10 apart, or the high one is infinite, the verdict says
-    little. It stays, and its note gains "wide range" (our choice). Ends below half a unit of the last printed
-    digit count as that half unit, so that errors that would all be printed "0.0" are not wide.
-
-    The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
-    no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
-
-    Args:
-        samples: one error per seed, smaller is better; those that are not finite count as +inf, never
-        dropped.
-        printed: the number as printed, such as "21.4", "0.0" or ">999".
-
-    Returns: the comparison; difference is our median minus the printed number, and [low, high] holds 0
-    exactly when the two ranges meet (">L": our range minus L). Inconclusive for fewer than 2 seeds. No
-    p-value, not part of Holm.
-
-    Raises: ValueError if `printed` is not a number, or `samples` has not one dimension.
-
-    >>> compare_single([20.9, 21.2, 21.9], "21.4").verdict
-    <Verdict.AGREES: 'agrees'>
-    """
-    errors = np.asarray(samples, dtype=np.float64)
-    if errors.ndim != 1:
-        raise ValueError(f"samples must have one dimension, got shape {errors.shape}: pass one value per seed")
-    above, (printed_low, value, printed_high) = printed.strip().startswith(">"), _printed_range(printed)
-    diverged = int(np.sum(~np.isfinite(errors)))
-    errors = np.sort(np.where(np.isfinite(errors), errors, math.inf))
-    note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
-    if errors.size < 2:
-        return without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {errors.size}")
-    median = float(np.median(errors))
-    low, high = middle_range(errors)
-    if _is_wide(low, high, printed_high - value):
-        note += "; wide range"
-    low, high = low - printed_high, high - printed_low
-    agrees = median > value if above else low <= 0 <= high
-    return Comparison(Verdict.AGREES if agrees else Verdict.DIFFERS, median - value, low, high, math.nan, note)
-
-
-def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
-    """Compare the range of our seeds with one network's share of right answers, counted on `examples` examples.
-
-        agrees  iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
-
-    If the ends of our range are more than 0.1 apart, the verdict says little: its note gains "wide range" (our
-    choice). Source: ours. Deviations: does not apply.
-
-    Args:
-        samples: one share per seed, in [0, 1]. nan stands for a seed without a finite answer and counts as 0.
-        printed: the share, in [0, 1].
-        examples: number of examples on which the printed share was counted.
-
-    Returns: the comparison; difference is our median minus the printed share, and [low, high] holds 0 exactly when the
-    two ranges meet. Inconclusive for fewer than 2 seeds. No p-value, not part of Holm.
-
-    Raises: ValueError for shares outside [0, 1].
-
-    >>> compare_share([0.97, 0.98, 0.987], 0.991, 1000).verdict
-    <Verdict.AGREES: 'agrees'>
-    """
-    shares = np.asarray(samples, dtype=np.float64)
-    shares = np.where(np.isnan(shares), 0.0, shares)
-    if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
-        raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
-    if shares.size < 2:
-        return without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
-    printed_low, printed_high = wilson_interval(round(printed * examples), examples)
-    low, high = middle_range(shares)
-    note = "wide range" if high - low > WIDEST_SHARES else ""
-    verdict = Verdict.AGREES if low <= printed_high and high >= printed_low else Verdict.DIFFERS
-    median = float(np.median(shares))
-    return Comparison(verdict, median - printed, low - printed_high, high - printed_low, math.nan, note)
+    low, high = difference - half, difference + half
+    reason = (
+        f"a mean of {x.mean():.4g} over {x.size} solved seeds against {mean:.4g} over {count}: a difference of "
+        f"{difference:.3g}, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
+    )
+    by = times(float(x.mean()), mean, Better.LOWER)
+    return Comparison(verdict_alone(p_value, half / mean, WIDEST_MEAN), difference, low, high, p_value, "", by, reason)
 
 
 def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
@@ -271,8 +199,12 @@ def compare_claim(low: float, high: float, threshold: float, words: str, above: 
         verdict = Verdict.DIFFERS
     else:
         verdict = Verdict.INCONCLUSIVE  # also if a limit is nan
-    nothing = math.nan
-    return Comparison(verdict, nothing, nothing, nothing, nothing, f"a claim in words, our threshold: {words}")
+    nothing, note = math.nan, f"a claim in words, our threshold: {words}"
+    side = "at least" if above else "at most"
+    place = {Verdict.AGREES: "lies on the claimed side", Verdict.DIFFERS: "lies on the other side"}
+    reason = f"the claim needs {side} {threshold:g}; our number, from {low:.3g} to {high:.3g}, "
+    reason += place.get(verdict, "leaves it open")
+    return Comparison(verdict, nothing, nothing, nothing, nothing, note, reason=reason)
 
 
 def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:
@@ -282,21 +214,3 @@ def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]
     if not 0 < resolution < math.inf:
         raise ValueError(f"resolution must be positive, got {resolution}: pass the evaluation interval in steps")
     return steps
-
-
-def _is_wide(low: float, high: float, half_digit: float) -> bool:
-    return math.isinf(high) or max(high, half_digit) > WIDEST_RANGE * max(low, half_digit)
-
-
-def _printed_range(printed: str) -> tuple[float, float, float]:
-    """Low, value and high of a printed number; a bound such as ">999" is not widened."""
-    text = printed.strip()
-    try:
-        value = Decimal(text.removeprefix(">"))
-    except InvalidOperation:
-        value = Decimal("nan")
-    exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int):  # text, "nan" or "inf"
-        raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
-    half = Decimal(0) if text.startswith(">") else Decimal((0, (5,), exponent - 1))
-    return float(value - half), float(value), float(value + half)

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.stats.compare import compare_single
 from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, median_interval, middle_range
+from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
+from nalu_bench.analysis.stats.words import Better
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,10 @@ def ratio_of(samples: Array, reference: Array, resamples: int = 10_000) -> tuple
     return float(np.median(samples) / np.median(reference)), *middle_range(ratios)
 
 
-def against_printed(samples: Array, printed: dict[str, str]) -> Comparison:
-    """Compare the range of our seeds with a row of the printed numbers."""
-    return compare_single(samples, printed["printed"]) if printed["printed"] else not_comparable(NOTHING_PRINTED)
+def against_printed(
+    samples: Array, printed: dict[str, str], span: Span = ERRORS, better: Better = Better.LOWER
+) -> Comparison:
+    """Compare the range of our seeds with a row of the printed numbers. `span`, `better`: see `compare_single`."""
+    if not printed["printed"]:
+        return not_comparable(NOTHING_PRINTED)
+    return compare_single(samples, printed["printed"], span, better)

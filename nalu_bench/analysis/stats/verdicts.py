@@ -13,9 +13,16 @@ NOTHING_PRINTED = "no number is printed"
 
 
 class Verdict(StrEnum):
-    """Result of a comparison with a printed number."""
+    """Result of a comparison with a printed number.
 
+    `exact`: every seed gives it; `agrees`: it is compatible, and most numbers would not be; `fitted`: the protocol was
+    chosen with this number in view; `uninformative`: most numbers would be compatible.
+    """
+
+    EXACT = "exact"
     AGREES = "agrees"
+    FITTED = "fitted"
+    UNINFORMATIVE = "uninformative"
     DIFFERS = "differs"
     INCONCLUSIVE = "inconclusive"
     NOT_COMPARABLE = "not comparable"
@@ -27,7 +34,7 @@ class Comparison:
 
     `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
     logarithms of medians, or in the metric's unit. It is nan if there is none. `p_value` is nan for comparisons
-    outside Holm's correction.
+    outside Holm's correction. `by` says how far we are off, such as `27× worse`, and `reason` what was compared.
     """
 
     verdict: Verdict
@@ -36,6 +43,8 @@ class Comparison:
     high: float
     p_value: float
     note: str
+    by: str = ""
+    reason: str = ""
 
 
 def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -57,12 +66,16 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
     ['differs', 'inconclusive']
     """
     ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
+    rejecting, limits = True, dict[int, float]()
     rejected: set[int] = set()
     for rank, (p_value, index) in enumerate(ranked):
-        if p_value > ALPHA / (len(ranked) - rank):
-            break
-        rejected.add(index)
-    return [_settled(comparison, index in rejected) for index, comparison in enumerate(comparisons)]
+        limits[index] = ALPHA / (len(ranked) - rank)
+        rejecting = rejecting and p_value <= limits[index]
+        rejected |= {index} if rejecting else set()
+    return [
+        _settled(comparison, index in rejected, limits.get(index), len(ranked))
+        for index, comparison in enumerate(comparisons)
+    ]
 
 
 def not_comparable(reason: str) -> Comparison:
@@ -98,10 +111,15 @@ def verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
     return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
 
 
-def _settled(comparison: Comparison, rejected: bool) -> Comparison:
+def _settled(comparison: Comparison, rejected: bool, limit: float | None, family: int) -> Comparison:
+    if limit is None:
+        return comparison
+    told = f"p = {comparison.p_value:.2g}, and Holm's limit is {limit:.2g} among {family} comparisons"
+    if told not in comparison.reason:
+        comparison = replace(comparison, reason="; ".join(filter(None, [comparison.reason, told])))
     if rejected:
         return replace(comparison, verdict=Verdict.DIFFERS)
-    if comparison.verdict is not Verdict.DIFFERS or math.isnan(comparison.p_value):
+    if comparison.verdict is not Verdict.DIFFERS:
         return comparison
     note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
     return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates, compare_single
+from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import newcombe_interval
+from nalu_bench.analysis.stats.ranges import compare_single
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable, settle
 
 RESOLUTION = 1000.0
@@ -286,83 +287,6 @@ def test_impossible_arguments_of_means_are_refused() -> None:
             compare_means([1.0, 2.0], *theirs)
 
 
-@pytest.mark.parametrize(
-    ("samples", "printed", "verdict"),
-    [
-        ([20.0, 21.0, 22.0], "21.4", Verdict.AGREES),
-        ([21.45, 21.5, 22.0], "21.4", Verdict.AGREES),
-        ([21.46, 21.5, 22.0], "21.4", Verdict.DIFFERS),
-        ([20.0, 21.0, 21.34], "21.4", Verdict.DIFFERS),
-        ([0.0, 0.0, 0.04], "0.0", Verdict.AGREES),
-        ([1e-9, 1e-8, 1e-7], "0.0", Verdict.AGREES),
-        ([0.06, 0.07, 0.08], "0.0", Verdict.DIFFERS),
-        ([1.0, 2.0, 3.0], "21", Verdict.DIFFERS),
-        ([21.5, 30.0, 40.0], " 21 ", Verdict.AGREES),
-        ([998.0, 1000.0, 1001.0], ">999", Verdict.AGREES),
-        ([10.0, 999.0, 1e9], ">999", Verdict.DIFFERS),
-        ([1.0, math.inf, math.nan], ">999", Verdict.AGREES),
-        ([math.inf, math.inf], ">999", Verdict.AGREES),
-        ([math.nan, math.nan, math.inf], "21.4", Verdict.DIFFERS),
-        ([1.0, 2.0, math.nan], "21.4", Verdict.AGREES),
-        ([30.0, 31.0, -math.inf], "21.4", Verdict.DIFFERS),
-    ],
-)
-def test_single_printed_numbers_get_their_verdict(samples: list[float], printed: str, verdict: Verdict) -> None:
-    comparison = compare_single(samples, printed)
-    assert comparison.verdict is verdict
-    assert "reconstructed protocol" in comparison.note
-    assert math.isnan(comparison.p_value)
-    if ">" not in printed:
-        assert (comparison.low <= 0 <= comparison.high) == (verdict is Verdict.AGREES)
-    assert alone(comparison) is verdict
-
-
-def test_single_comparison_leaves_out_the_outer_five_percent_of_seeds() -> None:
-    samples = np.concatenate([[0.0, 0.0], np.linspace(50, 60, 96), [100.0, 100.0]])
-    assert compare_single(samples, "0.0").verdict is Verdict.DIFFERS
-    assert compare_single(samples, "100.0").verdict is Verdict.DIFFERS
-    assert compare_single(samples, "51.5").verdict is Verdict.AGREES
-
-
-def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
-    comparison = compare_single([1.0, 2.0, 3.0, math.nan], "2.0")
-    assert comparison.note == "reconstructed protocol; seeds without a finite error, the worst: 1; wide range"
-    assert comparison.high == math.inf
-    assert comparison.difference == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("samples", "printed", "wide"),
-    [
-        ([2.0, 5.0, 20.0], "5.0", False),
-        ([2.0, 5.0, 20.1], "5.0", True),
-        ([2.0, 5.0, 20.1], "50.0", True),
-        ([2.0, 5.0, math.inf], "5.0", True),
-        ([math.inf, math.inf], ">999", True),
-        ([100.0, 1000.0, 1001.0], ">999", True),
-        ([998.0, 1000.0, 1001.0], ">999", False),
-        ([0.0, 1e-9, 0.5], "0.0", False),
-        ([0.0, 1e-9, 0.51], "0.0", True),
-        ([0.0, 0.0, 0.0], "0", False),
-    ],
-)
-def test_a_range_of_more_than_a_factor_10_is_noted(samples: list[float], printed: str, wide: bool) -> None:
-    assert compare_single(samples, printed).note.endswith("; wide range") == wide
-
-
-def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
-    for samples in ([], [21.4]):
-        comparison = compare_single(samples, "21.4")
-        assert comparison.verdict is Verdict.INCONCLUSIVE
-        assert "reconstructed protocol" in comparison.note
-
-
-@pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<1"])
-def test_printed_text_that_is_no_number_is_refused(printed: str) -> None:
-    with pytest.raises(ValueError, match="printed must be a number such as"):
-        compare_single([1.0, 2.0], printed)
-
-
 def test_not_comparable_keeps_its_reason_and_asks_for_one() -> None:
     comparison = not_comparable("declared beforehand: other step count")
     assert comparison.verdict == "not comparable"
@@ -373,5 +297,13 @@ def test_not_comparable_keeps_its_reason_and_asks_for_one() -> None:
 
 
 def test_verdicts_are_written_as_their_words() -> None:
-    assert [f"{verdict}" for verdict in Verdict] == ["agrees", "differs", "inconclusive", "not comparable"]
+    assert [f"{verdict}" for verdict in Verdict] == [
+        "exact",
+        "agrees",
+        "fitted",
+        "uninformative",
+        "differs",
+        "inconclusive",
+        "not comparable",
+    ]
     assert replace(not_comparable("x"), verdict=Verdict.AGREES).verdict == "agrees"

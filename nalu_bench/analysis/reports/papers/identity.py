@@ -9,13 +9,13 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import identity_claims
 from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
 from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -98,7 +98,8 @@ class Identity(Kind):
             found,
             thresholds,
             scale=self._scale(measured, "outside"),
-            ends=(float(seen.min()), float(seen.max())),
+            trained=tuple(self.report["ranges"]["inside"]),
+            tested=(float(seen.min()), float(seen.max())),
         )
         words, _, runs = cells[0]
         where = words | {"setting": "", "split": "outside"}
@@ -161,11 +162,14 @@ class Identity(Kind):
         start, end = self.report["ranges"]["inside"]
         for name, (low, high) in self.report["ranges"].items():
             around = name != "inside" and low <= start and high >= end
+            if around:  # a few bad seeds make a mean, so the share comes first
+                header.append("failing seeds")
+                forms.append((name, "failing", _share))
             header.append(f"Error in {'the rest of ' if around else ''}[{low:g}, {high:g}]")
             forms.append((name, "mae", _error))
             if around:
-                header += ["ratio", "rank", "failing seeds"]
-                forms += [(name, "ratio", _ratio), (name, "rank", _rank), (name, "failing", _share)]
+                header += ["ratio", "rank"]
+                forms += [(name, "ratio", _ratio), (name, "rank", _rank)]
         outside = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours", kind="stable")
         rows = [
             [style.activation_label(_activation(line)), *(show(lines[line["setting"], *key]) for *key, show in forms)]

@@ -8,12 +8,12 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE

@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records, values_of
-from nalu_bench.analysis.printed.published import Span
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
 from nalu_bench.analysis.reports.papers import timing_film, timing_panels
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import mean_difference
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.environments.grid_world import REMAINING
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted

@@ -1,0 +1,177 @@
+"""The range of our seeds against one printed number that has no spread."""
+
+import math
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
+from nalu_bench.analysis.stats.words import Better, apart, points, times
+
+Array = NDArray[np.float64]
+
+Span = tuple[float, float]
+"""Lowest and highest value that a number may have."""
+
+ERRORS: Span = (0, math.inf)
+"""Errors and scores: positive, without a bound."""
+
+MOST_AGREE = 0.3
+"""A range that more than this share of all numbers would agree with is `uninformative` (our choice)."""
+
+USUAL: Span = (0.1, 1000)
+"""Numbers without a bound count as log-uniform between these limits (our choice)."""
+
+
+class Printed(NamedTuple):
+    """A printed number, the ends of what is rounded to it, and whether it only bounds the number from below."""
+
+    least: float
+    value: float
+    most: float
+    bound: bool
+
+    def holds(self, numbers: Array) -> NDArray[np.bool_]:
+        """Whether each number would be printed so."""
+        return numbers > self.value if self.bound else (numbers >= self.least) & (numbers <= self.most)
+
+
+def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better: Better = Better.LOWER) -> Comparison:
+    """Compare the range of our seeds with one printed number that has no spread.
+
+        agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
+        printed ">L":       agrees  iff  our median > L
+        exact          iff  every seed rounds to the printed number
+        uninformative  iff  it agrees, but more than 30 % of all numbers would
+
+    "All numbers" are log-uniform on [0.1, 1000] for a span without an end, else uniform on the span.
+
+    The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
+    no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
+
+    Args:
+        samples: one number per seed; those that are not finite count as +inf, never dropped.
+        printed: the number as printed, such as "21.4", "0.0" or ">999".
+        span: lowest and highest value that such a number may have.
+        better: which of two such numbers is better, for the words.
+
+    Returns: the comparison; difference is our median minus the printed number, and [low, high] holds 0
+    exactly when the two ranges meet (">L": our range minus L). Inconclusive for fewer than 2 seeds. No
+    p-value, not part of Holm.
+
+    Raises: ValueError if `printed` is not a number, or `samples` has not one dimension.
+
+    >>> compare_single([20.9, 21.2, 21.9], "21.4").verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    numbers = np.asarray(samples, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"samples must have one dimension, got shape {numbers.shape}: pass one value per seed")
+    given = _read(printed)
+    diverged = int(np.sum(~np.isfinite(numbers)))
+    numbers = np.sort(np.where(np.isfinite(numbers), numbers, math.inf))
+    note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
+    if numbers.size < 2:
+        return without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {numbers.size}")
+    median, (low, high) = float(np.median(numbers)), middle_range(numbers)
+    agrees = median > given.value if given.bound else low <= given.most and high >= given.least
+    verdict, share = _verdict(agrees, bool(given.holds(numbers).all()), low, high, span)
+    by = "" if agrees else _distance(median, given, span, better)
+    reason = (
+        f"the middle 95 % of our seeds, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} as it is rounded"
+    )
+    if given.bound:
+        reason = f"the median of our seeds, {median:.4g}, is {'' if agrees else 'not '}above {given.value:g}"
+    low, high = low - given.most, high - given.least
+    return Comparison(verdict, median - given.value, low, high, math.nan, note, by, f"{reason}{_told(share)}")
+
+
+def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
+    """Compare the range of our seeds with one network's share of right answers, counted on `examples` examples.
+
+        agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
+        exact          iff  every seed has the printed number of right answers, to half an example
+        uninformative  iff  it agrees, but more than 30 % of all shares, uniform on [0, 1], would
+
+    Source: ours. Deviations: does not apply.
+
+    Args:
+        samples: one share per seed, in [0, 1]. nan stands for a seed without a finite answer and counts as 0.
+        printed: the share, in [0, 1].
+        examples: number of examples on which the printed share was counted.
+
+    Returns: the comparison; difference is our median minus the printed share, and [low, high] holds 0 exactly when the
+    two ranges meet. Inconclusive for fewer than 2 seeds. No p-value, not part of Holm.
+
+    Raises: ValueError for shares outside [0, 1].
+
+    >>> compare_share([0.97, 0.98, 0.987], 0.991, 1000).verdict
+    <Verdict.AGREES: 'agrees'>
+    """
+    shares = np.asarray(samples, dtype=np.float64)
+    shares = np.where(np.isnan(shares), 0.0, shares)
+    if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
+        raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
+    if shares.size < 2:
+        return without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
+    least, most = wilson_interval(round(printed * examples), examples)
+    low, high = middle_range(shares)
+    agrees, exact = low <= most and high >= least, bool(np.all(np.abs(shares - printed) <= 0.5 / examples))
+    verdict, share = _verdict(agrees, exact, low, high, (0, 1))
+    median = float(np.median(shares))
+    reason = (
+        f"the middle 95 % of our seeds, {100 * low:.1f} to {100 * high:.1f} %, {_meets(agrees)} the printed "
+        f"{100 * printed:g} % of {examples:,} examples, {100 * least:.1f} to {100 * most:.1f} % (Wilson)"
+    )
+    by = "" if agrees else points(median - printed)
+    return Comparison(verdict, median - printed, low - most, high - least, math.nan, "", by, f"{reason}{_told(share)}")
+
+
+def _verdict(agrees: bool, exact: bool, low: float, high: float, span: Span) -> tuple[Verdict, float]:
+    """The verdict, and the share of all numbers that would have agreed too (nan where that changes nothing)."""
+    if exact or not agrees:
+        return (Verdict.EXACT if exact else Verdict.DIFFERS), math.nan
+    share = _share(low, high, span)
+    return (Verdict.UNINFORMATIVE if share > MOST_AGREE else Verdict.AGREES), share
+
+
+def _share(low: float, high: float, span: Span) -> float:
+    """The share of all numbers that lie between `low` and `high`."""
+    if math.isinf(span[1]):
+        low, high = (math.log(min(max(limit, USUAL[0]), USUAL[1])) for limit in (low, high))
+        span = (math.log(USUAL[0]), math.log(USUAL[1]))
+    return (min(high, span[1]) - max(low, span[0])) / (span[1] - span[0])
+
+
+def _distance(median: float, printed: Printed, span: Span, better: Better) -> str:
+    """How far our median is from a printed number: a ratio of positive numbers, else a difference."""
+    if span[0] < 0:
+        return apart(median - printed.value, better)
+    if printed.value > 0:
+        return times(median, printed.value, better)
+    return times(median, printed.most, better, at_least=True)
+
+
+def _meets(agrees: bool) -> str:
+    return "meets" if agrees else "does not meet"
+
+
+def _told(share: float) -> str:
+    return "" if math.isnan(share) else f"; {100 * share:.0f} % of all numbers would meet it"
+
+
+def _read(printed: str) -> Printed:
+    text = printed.strip()
+    try:
+        value = Decimal(text.removeprefix(">"))
+    except InvalidOperation:
+        value = Decimal("nan")
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):  # text, "nan" or "inf"
+        raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
+    bound = text.startswith(">")
+    half = Decimal(0) if bound else Decimal((0, (5,), exponent - 1))
+    return Printed(float(value - half), float(value), float(value + half), bound)

@@ -1,0 +1,126 @@
+"""The range of our seeds against a printed number: the verdicts, and those that carry no information."""
+
+import math
+
+import numpy as np
+import pytest
+
+from nalu_bench.analysis.stats.compare import compare_rates
+from nalu_bench.analysis.stats.ranges import Span, compare_share, compare_single
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, settle
+from nalu_bench.analysis.stats.words import Better
+
+
+def alone(comparison: Comparison) -> Verdict:
+    return settle([comparison])[0].verdict
+
+
+@pytest.mark.parametrize(
+    ("samples", "printed", "verdict"),
+    [
+        ([20.0, 21.0, 22.0], "21.4", Verdict.AGREES),
+        ([21.45, 21.5, 22.0], "21.4", Verdict.AGREES),
+        ([21.46, 21.5, 22.0], "21.4", Verdict.DIFFERS),
+        ([20.0, 21.0, 21.34], "21.4", Verdict.DIFFERS),
+        ([0.0, 0.0, 0.04], "0.0", Verdict.EXACT),
+        ([1e-9, 1e-8, 1e-7], "0.0", Verdict.EXACT),
+        ([0.06, 0.07, 0.08], "0.0", Verdict.DIFFERS),
+        ([1.0, 2.0, 3.0], "21", Verdict.DIFFERS),
+        ([21.5, 30.0, 40.0], " 21 ", Verdict.AGREES),
+        ([998.0, 1000.0, 1001.0], ">999", Verdict.AGREES),
+        ([10.0, 999.0, 1e9], ">999", Verdict.DIFFERS),
+        ([1.0, math.inf, math.nan], ">999", Verdict.UNINFORMATIVE),
+        ([math.inf, math.inf], ">999", Verdict.EXACT),
+        ([math.nan, math.nan, math.inf], "21.4", Verdict.DIFFERS),
+        ([1.0, 2.0, math.nan], "21.4", Verdict.UNINFORMATIVE),
+        ([30.0, 31.0, -math.inf], "21.4", Verdict.DIFFERS),
+    ],
+)
+def test_single_printed_numbers_get_their_verdict(samples: list[float], printed: str, verdict: Verdict) -> None:
+    comparison = compare_single(samples, printed)
+    assert comparison.verdict is verdict
+    assert "reconstructed protocol" in comparison.note
+    assert math.isnan(comparison.p_value)
+    if ">" not in printed:
+        assert (comparison.low <= 0 <= comparison.high) == (verdict is not Verdict.DIFFERS)
+    assert alone(comparison) is verdict
+
+
+def test_single_comparison_leaves_out_the_outer_five_percent_of_seeds() -> None:
+    samples = np.concatenate([[0.0, 0.0], np.linspace(50, 60, 96), [100.0, 100.0]])
+    assert compare_single(samples, "0.0").verdict is Verdict.DIFFERS
+    assert compare_single(samples, "100.0").verdict is Verdict.DIFFERS
+    assert compare_single(samples, "51.5").verdict is Verdict.AGREES
+
+
+def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
+    comparison = compare_single([1.0, 2.0, 3.0, math.nan], "2.0")
+    assert comparison.note == "reconstructed protocol; seeds without a finite error, the worst: 1"
+    assert comparison.high == math.inf
+    assert comparison.difference == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("samples", "printed", "verdict"),
+    [
+        ([1.0, 5.0, 15.8], "5.0", Verdict.AGREES),  # 1.2 of 4 decades
+        ([1.0, 5.0, 15.9], "5.0", Verdict.UNINFORMATIVE),
+        ([1.0, 5.0, 15.9], "50.0", Verdict.DIFFERS),
+        ([0.0, 1e-9, 0.5], "0.0", Verdict.AGREES),
+        ([0.0, 1e-9, 1.6], "0.0", Verdict.UNINFORMATIVE),
+        ([1.0, math.inf, math.nan], ">999", Verdict.UNINFORMATIVE),
+        ([100.0, 1000.0, 1001.0], ">999", Verdict.AGREES),
+    ],
+)
+def test_a_range_that_most_numbers_meet_is_uninformative(samples: list[float], printed: str, verdict: Verdict) -> None:
+    assert compare_single(samples, printed).verdict is verdict
+
+
+def test_numbers_with_two_bounds_count_as_uniform_between_them() -> None:
+    weights: Span = (-1, 1)
+    assert compare_single([0.35, 0.9], "0.5", weights).verdict is Verdict.AGREES
+    assert compare_single([0.2, 0.9], "0.5", weights).verdict is Verdict.UNINFORMATIVE
+    assert compare_single([0.2, 0.4], "-0.5", weights, Better.NEITHER).by == "0.8 higher"
+    assert compare_share([0.6, 0.95], 0.9, 100).verdict is Verdict.UNINFORMATIVE
+    assert compare_share([0.7, 0.95], 0.9, 100).verdict is Verdict.AGREES
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "words"),
+    [
+        ([5.2, 5.4, 5.6], "0.2", "27× worse"), ([0.1, 0.1], "2.0", "20× better"), ([6.0, 6.0], "5.7", "1.05× worse"),
+        ([0.1, 0.1], "0.0", "≥2.0× worse"), ([math.inf, math.inf], "0.0", ">999× worse"), ([20.9, 21.9], "21.4", ""),
+        ([3.0, 4.0], ">999", "285× better"),
+    ],
+)  # fmt: skip
+def test_differs_says_in_which_direction_and_by_what_factor(ours: list[float], printed: str, words: str) -> None:
+    assert compare_single(ours, printed).by == words
+
+
+def test_shares_differ_by_points() -> None:
+    assert compare_share([0.2, 0.2, 0.2], 0.5, 100).by == "30 points worse"
+    assert compare_rates(40, 100, 14, 100).by == "26 points better"
+
+
+def test_a_reason_names_what_was_compared() -> None:
+    assert compare_single([20.9, 21.2, 21.9], "21.4").reason == (
+        "the middle 95 % of our seeds, 20.9 to 21.9, meets 21.4 as it is rounded; 1 % of all numbers would meet it"
+    )
+    settled = settle([compare_rates(94, 100, 97, 100)])[0]
+    assert settled.reason == (
+        "94 of 100 against 97 of 100: a difference of -3.0 points, from -9.8 to 3.3 with 95 % confidence (Newcombe); "
+        "p = 0.31, and Holm's limit is 0.05 among 1 comparisons"
+    )
+
+
+def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
+    for samples in ([], [21.4]):
+        comparison = compare_single(samples, "21.4")
+        assert comparison.verdict is Verdict.INCONCLUSIVE
+        assert "reconstructed protocol" in comparison.note
+
+
+@pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<1"])
+def test_printed_text_that_is_no_number_is_refused(printed: str) -> None:
+    with pytest.raises(ValueError, match="printed must be a number such as"):
+        compare_single([1.0, 2.0], printed)
