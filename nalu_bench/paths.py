@@ -46,3 +46,11 @@ def user_conf_dir() -> Path | None:
     if folder and not Path(folder).is_dir():
         raise UsageError(f"NALU_BENCH_CONF must name a folder of configurations, got {folder}; make it, or unset it.")
     return Path(folder).resolve() if folder else None
+
+
+def short(path: Path) -> str:
+    """The path from the current folder if it lies there, else the whole path."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -54,6 +54,7 @@ class Entry:
         name: its name in configurations.
         module, attribute: its place in Python.
         version, facts: arguments of its decorator; None for an entry point, whose module must be imported to know them.
+        documentation: its docstring; empty for an entry point.
     """
 
     kind: str
@@ -62,11 +63,16 @@ class Entry:
     attribute: str
     version: int | None
     facts: dict[str, Any] | None
+    documentation: str = ""
 
     @property
     def place(self) -> str:
         """Module and attribute as text, for messages."""
         return f"{self.module}:{self.attribute}"
+
+    def about(self) -> str:
+        """The first sentence of its documentation, or its place if another package brings it."""
+        return self.documentation.split("\n\n")[0].partition(". ")[0].rstrip(".") if self.documentation else self.place
 
     def load(self) -> Any:
         """Import the module and return the class or function.
@@ -143,7 +149,7 @@ class Registry:
                 name, version = str(given.pop("name")), int(given.pop("version"))
             except (AssertionError, KeyError, ValueError, TypeError):
                 raise UsageError(f"{module}:{node.name} must be registered by {FORM}.") from None
-            yield Entry(self.kind, name, module, node.name, version, given)
+            yield Entry(self.kind, name, module, node.name, version, given, ast.get_docstring(node) or "")
 
     def entry(self, name: str) -> Entry:
         """The entry of `name`; raises UsageError for an unknown name, and for a name that is taken twice."""

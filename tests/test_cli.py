@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from nalu_bench.cli import main
+from nalu_bench.plan import compose
 from nalu_bench.run import jobs, runner
 from nalu_bench.training import loop
 
@@ -329,8 +330,8 @@ def test_jobs_of_joblib_save_when_the_command_is_asked_to_stop_and_end_when_it_i
 def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in lines] == [
-        "task", "model", "recipe", "budget", "device", "experiment", "unit",
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "task:", "model:", "recipe:", "budget:", "device:", "unit:", "experiment:",
     ]  # fmt: skip
     assert main(["list", "unit"]) == 0
     assert "nac_mul_sigma" in capsys.readouterr().out
@@ -341,3 +342,37 @@ def test_the_command_starts_at_once(arguments: list[str]) -> None:
     started = time.monotonic()
     subprocess.run([sys.executable, "-m", "nalu_bench", *arguments], check=True, capture_output=True)
     assert time.monotonic() - started < 3.0  # 0.1 and 0.3 s on an idle machine; torch alone would take 2
+
+
+def test_the_page_of_run_names_the_groups_and_shows_three_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["run", "--help"])
+    page = capsys.readouterr().out
+    assert all(f"{group}=" in page for group in (*compose.GROUPS, "experiment", "seeds", "hydra/launcher"))
+    assert page.count("  nalu-bench run ") == 3
+    assert max(map(len, page.splitlines())) <= 100
+
+
+def test_list_says_what_each_experiment_cost_and_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NALU_BENCH_HOME")
+    assert main(["list", "experiment"]) == 0
+    page = capsys.readouterr().out
+    assert "Learning t = (x1 + x2)(x1 + x2 + x3 + x4)" in page
+    assert "paper, 4 core-minutes: 5 agrees, 1 inconclusive, 6 not comparable" in page
+    assert main(["list"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("verb", ["report", "explain"])
+def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb]) == 2
+    assert f"error: {verb} needs the name of an experiment, one of iit_report/identity" in capsys.readouterr().err
+
+
+def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "model=nmu"]) == 0
+    assert capsys.readouterr().out.startswith("# model=nmu: NAU, NMU (Madsen & Johansen 2020)")
+    assert main(["show", "madsen2020/table1"]) == 2
+    assert "nalu-bench status EXPERIMENT" in capsys.readouterr().err

@@ -7,28 +7,23 @@ so that a fresh clone rebuilds it to the byte.
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from nalu_bench import registry
+from nalu_bench.analysis.document import Document, csv, trained
 from nalu_bench.analysis.measure.agree import disagreements
-from nalu_bench.analysis.measure.collect import MANIFEST, MEASURED, RUNS_FILE, Collection, collect, read_manifest
-from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
 from nalu_bench.analysis.measure.recheck import contradictions
 from nalu_bench.analysis.printed.published import check_words
-from nalu_bench.analysis.render.footnotes import Footnotes
-from nalu_bench.analysis.render.tables import Table, as_latex
-from nalu_bench.analysis.reports.kind import Kind, Row, compared
-from nalu_bench.analysis.stats.verdicts import Verdict, not_comparable
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
-from nalu_bench.store.schema import Status
 
 
 @dataclass(frozen=True)
@@ -142,6 +137,13 @@ def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store
             )
 
 
+def told(experiment: Experiment, folder: Path, width: int = 100) -> str:
+    """The table of a folder of results with its verdicts, for a terminal of this many columns."""
+    measured = Collection.read(folder)
+    assert measured is not None
+    return Document.of(kind_of(experiment), measured).terminal(width)
+
+
 def target(scope: Scope, results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
     shared, work = results / scope.experiment.name, scope.experiment.work
@@ -183,48 +185,14 @@ def _render(kind: Kind, folder: Path) -> None:
     """Make tables and figures from the measured files in the folder."""
     measured = Collection.read(folder)
     assert measured is not None
-    table, texts = tables(kind, measured)
-    for name, text in texts.items():
+    told = Document.of(kind, measured)
+    for name, text in told.texts().items():
         _write_text(folder / name, text)
-    figure, drawn = kind.figure(_trained(measured), table)
-    _write_text(folder / "figure.csv", _csv(drawn))
+    figure, drawn = kind.figure(trained(measured), told.table)
+    _write_text(folder / "figure.csv", csv(drawn))
     _write_figure(folder, figure)
-    for name, data in kind.pictures(_trained(measured)).items():
+    for name, data in kind.pictures(trained(measured)).items():
         write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
-
-
-def tables(kind: Kind, measured: Collection) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The rows with their verdicts, and the files that hold them: name -> text."""
-    skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-    table = compared(_judged(kind.rows(_trained(measured)), measured), kind.published)
-    judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
-    footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
-    layouts = kind.tables(footnotes.mark(table, judged))
-    notes = [*_remarks(table, skipped), *footnotes.texts()]
-    return table, {
-        "table.csv": _csv(table),
-        "table.md": _markdown(kind.experiment, measured, table, layouts, notes),
-        "table.tex": _latex(kind.experiment, measured, layouts, footnotes.texts()),
-    }
-
-
-def _trained(measured: Collection) -> Collection:
-    return replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
-
-
-def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
-    """Compare nothing if the budget is smoke, which only shows that everything runs, or if values were changed."""
-    budget = measured.manifest["budget"]
-    reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
-    reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
-    if not reasons:
-        return rows
-    return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
-
-
-def _csv(frame: pd.DataFrame) -> str:
-    """CSV with ten digits: further ones differ between processors, which add in different orders."""
-    return frame.to_csv(index=False, lineterminator="\n", float_format="%.10g")
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -240,58 +208,3 @@ def _write_figure(folder: Path, figure: Any) -> None:
         save = functools.partial(figure.savefig, format=suffix, metadata=metadata)
         write_atomically(folder / f"figure.{suffix}", save)
     plt.close(figure)
-
-
-def _provenance(experiment: Experiment, measured: Collection) -> str:
-    budget = measured.manifest["budget"]
-    if not measured.manifest["cells"]:
-        return "Computed from the formulas; nothing is trained."
-    rows = measured.runs["status"].value_counts()
-    states = ", ".join(f"{count} {state}" for state, count in rows.items())
-    asked = sum(cell["seeds"] for cell in measured.manifest["cells"].values())
-    lengths = sorted({budget["steps"], *measured.runs.loc[measured.runs["role"] == "cell", "steps"]})
-    scale = f"{budget['seeds']} seeds, {' to '.join(f'{steps:,}' for steps in lengths[:: len(lengths) - 1 or 1])} steps"
-    scale = "changed by hand" if budget["custom"] else scale
-    return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
-
-
-def _markdown(
-    experiment: Experiment, measured: Collection, table: pd.DataFrame, tables: Sequence[Table], notes: Sequence[str]
-) -> str:
-    counts = {verdict: int((table["verdict"] == verdict).sum()) for verdict in Verdict}
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return "\n".join(
-        [
-            f"<!-- made by: nalu-bench report {' '.join([experiment.name, *_overrides(measured)])} -->",
-            "",
-            "\n\n".join(layout.markdown() for layout in tables),
-            "",
-            _provenance(experiment, measured),
-            f"Verdicts: {verdicts or 'none'}.",
-            *(["", *(f"* {note}." for note in notes)] if notes else []),
-            "",
-        ]
-    )
-
-
-def _overrides(measured: Collection) -> list[str]:
-    """The overrides of the report, without those that choose among the experiment's cells and seeds."""
-    budget = measured.manifest["budget"]
-    return [f"budget={budget['name']}", *budget.get("changes", [])]
-
-
-def _remarks(table: pd.DataFrame, skipped: pd.DataFrame) -> list[str]:
-    """List the skipped cells, and the metrics that are not compared. Their reason is the last part of a note."""
-    metrics: dict[str, dict[str, None]] = {}
-    for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
-        metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None
-    return [
-        *(f"{row.task} {row.operation} / {row.model}: skipped, {row.note}" for row in skipped.itertuples()),
-        *(f"{', '.join(names)}: not comparable, {reason}" for reason, names in metrics.items()),
-    ]
-
-
-def _latex(experiment: Experiment, measured: Collection, tables: Sequence[Table], notes: Sequence[str]) -> str:
-    head = f"% {_provenance(experiment, measured)}\n"
-    below = "".join(f"\n\\par\\noindent{{\\footnotesize {as_latex(note)}.}}" for note in notes)
-    return head + "\n".join(table.latex() for table in tables) + (f"{below}\n" if below else "")

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nalu_bench.analysis import results
+from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.measure.agree import disagreements
-from nalu_bench.analysis.measure.collect import MANIFEST, Collection, read_manifest
+from nalu_bench.analysis.measure.collect import Collection
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
@@ -97,7 +99,7 @@ def _table_faults(folder: Path, collection: Collection) -> Iterator[str]:
     name = collection.manifest["experiment"]
     again = f"make it again: nalu-bench report {name}"
     try:
-        _, texts = results.tables(results.kind_of(experiment.load(name)), collection)
+        texts = Document.of(results.kind_of(experiment.load(name)), collection).texts()
     except (UsageError, ValueError, KeyError, TypeError) as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return

@@ -183,9 +183,24 @@ def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: Cell
     return [*pairs, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
 
 
+def group_files(group: str) -> dict[str, Path]:
+    """Name -> YAML file of all that a group offers, shipped and the user's."""
+    files = {path.stem: path for folder in _conf_dirs() for path in (folder / group).glob("*.yaml")}
+    return dict(sorted(files.items()))
+
+
 def group_names(group: str) -> list[str]:
-    """The names that a group offers: its YAML files, shipped and the user's."""
-    return sorted({path.stem for folder in _conf_dirs() for path in (folder / group).glob("*.yaml")})
+    """The names that a group offers."""
+    return list(group_files(group))
+
+
+def configuration(arguments: Sequence[str]) -> dict[str, Any]:
+    """All values of the cell that the overrides describe."""
+    config = _configure(_single(_split(arguments)[0]))
+    try:
+        return {str(key): value for key, value in OmegaConf.to_container(config, resolve=True).items()}  # type: ignore[union-attr]
+    except OmegaConfBaseException as error:
+        raise UsageError(str(error).splitlines()[0]) from None
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:

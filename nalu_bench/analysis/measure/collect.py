@@ -1,6 +1,5 @@
 """Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from nalu_bench.analysis.measure.manifest import MANIFEST, REMEDY, read_manifest
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import kept_points, small_weights
 from nalu_bench.errors import damage_named
@@ -17,8 +17,6 @@ from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.integrity import file_faults
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
-
-REMEDY = "restore this folder, or delete it to have it made again"
 
 
 class Judge(Protocol):
@@ -42,7 +40,6 @@ WEIGHTS = ["cell", "seed", "name"]
 TABLES = {"curves.parquet": CURVES, "predictions.parquet": PREDICTIONS, "weights.parquet": WEIGHTS}
 """File -> the columns that are always there and that identify a row. Empty files are left out, but not the curves."""
 
-MANIFEST = "manifest.json"
 RUNS_FILE = "runs.csv"
 MEASURED = (RUNS_FILE, *TABLES)
 """The measured files; everything else in a folder of `results/` is made from them."""
@@ -97,19 +94,6 @@ class Collection(Measured):
 
 def _optional_table(path: Path) -> pd.DataFrame:
     return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=TABLES[path.name])
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder of `results/`, or None if it has none."""
-    path = folder / MANIFEST
-    if not path.exists():
-        return None
-    with damage_named(folder, REMEDY):
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        absent = [key for key in ("experiment", "budget", "cells", "parts", "runs", "files") if key not in manifest]
-        if absent:
-            raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
-    return manifest
 
 
 INTEGERS = ("seed", "last_step", "diverged_at", "selected_step")

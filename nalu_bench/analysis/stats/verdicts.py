@@ -1,7 +1,8 @@
 """Two-sided verdicts, with Holm's correction over an experiment. Better than printed is not agreement."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -99,6 +100,16 @@ def other_length(trained: int, printed: int) -> Comparison:
 def without_verdict(verdict: Verdict, note: str) -> Comparison:
     """A comparison that has no numbers."""
     return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
+
+
+def counts(verdicts: Iterable[str]) -> str:
+    """The number of each verdict, in the order of `Verdict`.
+
+    >>> counts(["differs", "agrees", "", "differs"])
+    '1 agrees, 2 differs'
+    """
+    found = Counter(verdicts)
+    return ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict]) or "none"
 
 
 def verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:

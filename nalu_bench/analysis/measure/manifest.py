@@ -1,0 +1,24 @@
+"""The manifest of a folder of `results/`: what was measured, under which budget, and the hashes of all files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nalu_bench.errors import damage_named
+
+MANIFEST = "manifest.json"
+
+REMEDY = "restore this folder, or delete it to have it made again"
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder of `results/`, or None if it has none."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return None
+    with damage_named(folder, REMEDY):
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        absent = [key for key in ("experiment", "budget", "cells", "parts", "runs", "files") if key not in manifest]
+        if absent:
+            raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
+    return manifest

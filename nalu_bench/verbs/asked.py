@@ -1,0 +1,61 @@
+"""The cells and the experiment that a command line asks for, shared by the verbs."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nalu_bench import paths
+from nalu_bench.errors import UsageError
+
+if TYPE_CHECKING:
+    from nalu_bench.plan.compose import Plan
+    from nalu_bench.plan.experiment import Experiment
+    from nalu_bench.store.reader import Store
+
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    """Let a verb take an experiment and overrides."""
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="what to choose and to set")
+
+
+def experiment_name(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The experiment that a command names, as `experiment=` or as a word such as madsen2020/table1; and the rest.
+
+    Raises:
+        UsageError for two experiments.
+    """
+    names = [text for text in arguments if text.startswith("experiment=") or ("/" in text and "=" not in text)]
+    named = [text.removeprefix("experiment=") for text in names]
+    if len(named) > 1 or any("," in name for name in named):
+        raise UsageError("one experiment at a time: give experiment= once, without a list.")
+    return (named[0] if named else None), [text for text in arguments if text not in names]
+
+
+def plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
+    """The cells that the overrides ask for."""
+    from nalu_bench.plan import compose, experiment
+
+    name, others = experiment_name(options.overrides)
+    if name is None:
+        return compose.plan_cells(others, options.multirun), None
+    if options.multirun:
+        raise UsageError("an experiment is a sweep already: leave -m out.")
+    chosen = experiment.load(name)
+    return compose.plan_experiment(chosen, others), chosen
+
+
+def check(experiment: "Experiment", plan: "Plan") -> None:
+    """Refuse an experiment that cannot be reported, before anything is trained."""
+    from nalu_bench.analysis import results
+    from nalu_bench.plan import compose
+
+    whole = compose.plan_experiment(experiment, [f"budget={plan.budget}"]) if plan.custom else plan
+    results.check(experiment, plan.cells, whole.cells)
+
+
+def store(committed: bool = True) -> "Store":
+    from nalu_bench.store.reader import Store
+
+    return Store(paths.runs_dir(), paths.results_dir() if committed else None)

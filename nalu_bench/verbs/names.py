@@ -1,0 +1,59 @@
+"""nalu-bench list: what configurations can name, a line each."""
+
+import argparse
+import textwrap
+from collections.abc import Iterable
+
+from nalu_bench import paths
+from nalu_bench.errors import unknown
+from nalu_bench.verbs import asked
+
+NAME, WIDTH = 26, 100
+"""Columns of a name, and of the whole page."""
+
+
+def add(verbs: "asked.Verbs") -> None:
+    """Add the verb."""
+    parser = verbs.add_parser("list", help="show what tasks, models, experiments ... there are")
+    parser.add_argument("kind", nargs="?", help="task, model, recipe, budget, device, unit or experiment")
+    parser.set_defaults(command=names)
+
+
+def names(options: argparse.Namespace) -> int:
+    """Print every name of a kind, or of all kinds, with a description."""
+    from nalu_bench import registry
+    from nalu_bench.plan import compose, described, experiment
+
+    kinds = [*compose.GROUPS, "unit", "experiment"]
+    if options.kind is not None and options.kind not in kinds:
+        raise unknown("kind", options.kind, kinds)
+    for kind in [options.kind] if options.kind else kinds:
+        print(f"{kind}:")
+        if kind == "experiment":
+            for name in experiment.names():
+                print(_entry(name, _experiment(name)))
+        elif kind == "unit":
+            for name, entry in sorted(registry.units.entries.items()):
+                print(_entry(name, [entry.about()]))
+        else:
+            for name in compose.group_names(kind):
+                print(_entry(name, [described.about(kind, name)]))
+    return 0
+
+
+def _experiment(name: str) -> list[str]:
+    """What it is, what it cost and what it found."""
+    from nalu_bench.analysis import outcome
+    from nalu_bench.plan import experiment
+
+    chosen = experiment.load(name)
+    return [f"{chosen.title} ({chosen.source})", outcome.read(paths.results_dir() / name).describe()]
+
+
+def _entry(name: str, lines: Iterable[str]) -> str:
+    """A name, and beside it its lines, each wrapped."""
+    wrapped = [part for line in lines for part in textwrap.wrap(line, WIDTH - NAME - 3) or [""]]
+    first = f"  {name:{NAME}} "
+    if len(name) > NAME:
+        wrapped, first = ["", *wrapped], f"  {name}"
+    return "\n".join([f"{first}{wrapped[0]}".rstrip(), *(f"  {'':{NAME}} {line}" for line in wrapped[1:])])

@@ -1,0 +1,170 @@
+"""nalu-bench run: train what is asked for and not there."""
+
+import argparse
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from nalu_bench import paths
+from nalu_bench.errors import Interrupted, UsageError
+from nalu_bench.run import stop
+from nalu_bench.verbs import asked
+
+if TYPE_CHECKING:
+    from nalu_bench.plan.compose import Plan
+    from nalu_bench.plan.experiment import Experiment
+    from nalu_bench.run.jobs import Job
+    from nalu_bench.store.reader import Store
+
+
+ABOUT = """Train what is asked for and not there yet. Finished runs stay in runs/ and are never trained twice; an
+interrupted command goes on where it stopped.
+
+examples:
+  nalu-bench run task=arithmetic task.operation=mul model=nmu seeds=10       one cell, ten seeds
+  nalu-bench run -m task=arithmetic task.operation=add,sub model=nac,nau     four cells
+  nalu-bench run madsen2020/table1 budget=smoke                              a published table, in seconds
+"""
+
+KEYS = """what key=value chooses (names and what they mean: nalu-bench list):
+  task=        what is learned: its inputs, its targets, the ranges inside and outside of training
+  model=       the network of units
+  recipe=      how it is trained: optimiser, loss, batch, schedule
+  budget=      how long and how many seeds: paper, short, smoke
+  device=      cpu or cuda
+  experiment=  all cells of a published table or figure; PAPER/ARTIFACT says the same
+
+what it sets:
+  seeds=25 first_seed=0                               the seeds
+  task.operation=mul recipe.learning_rate=0.01 ...    any value that nalu-bench show prints
+  hydra/launcher=joblib                               other processes or machines, see conf/launch/README.md
+
+The other verbs: nalu-bench --help
+"""
+
+
+def add(verbs: "asked.Verbs") -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "run", help="train the missing runs of a cell, a sweep or an experiment", description=ABOUT, epilog=KEYS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="nalu-bench run [options] [PAPER/ARTIFACT] [key=value ...]",
+    )  # fmt: skip
+    parser.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
+    parser.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
+    parser.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
+    parser.add_argument("--only", metavar="DIGEST", default="", help="train only the cell whose address begins so")
+    asked.add_overrides(parser)
+    parser.set_defaults(command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train; returns 1 if a block failed."""
+    with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
+        plan, experiment = asked.plan(options)
+        _check_launcher(plan, options.fail_fast)
+        store = asked.store(plan.committed)
+        todo = _missing(plan, experiment, store, options)
+        sound, failures = _checked(todo, plan)
+        print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
+    if sound and not (failures and options.fail_fast):
+        try:
+            failures += _launch(sound, plan, store, options.fail_fast)
+        except Interrupted:
+            from nalu_bench.run.kept import kept
+
+            print(kept(todo), file=sys.stderr)
+            return stop.exit_code()
+    with stop.at_once("stopped after training: what it made is stored, and the same command shows it."):
+        for failure in failures:
+            print(f"failed: {failure}", file=sys.stderr)
+        if failures:
+            print(f"{len(failures)} of {len(todo)} blocks failed; --only-failed tries them again.", file=sys.stderr)
+        if experiment is None:
+            from nalu_bench.analysis.brief import brief
+
+            print(brief(store, plan.cells))
+            print(
+                f"next: the runs are in {paths.short(paths.runs_dir())}/; with more seeds= only the new ones train; "
+                "tables with verdicts are made of experiments (nalu-bench list experiment)"
+            )
+        else:
+            given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
+            print("next: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
+    return 1 if failures else 0
+
+
+def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
+    """Refuse a launcher that is not installed, or that cannot do what was asked."""
+    if not plan.hydra:
+        return
+    if fail_fast:
+        raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
+    from nalu_bench.plan import launch
+
+    launch.check(plan.hydra)
+
+
+def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace) -> "list[Job]":
+    """The jobs that a plan needs and that were chosen; print what is skipped."""
+    from nalu_bench.run.jobs import pending
+
+    if experiment is not None:
+        asked.check(experiment, plan)
+    for want in plan.cells:
+        if want.cell.skip():
+            print(f"{want.label()}: skipped, {want.cell.skip()}.")
+    if plan.cells and all(want.cell.skip() for want in plan.cells):
+        raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
+    chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
+    todo = pending(plan.cells, store, plan.machine, [*(["-m"] if options.multirun else []), *chosen])
+    todo = [job for job in todo if job.cell.digest.startswith(options.only)]
+    if options.only_failed:
+        todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
+    return todo
+
+
+def _announced(todo: "list[Job]", plan: "Plan", store: "Store", chosen: bool) -> str:
+    """How many runs will be trained, or why none."""
+    if not plan.cells:
+        return "nothing to train: the experiment has no cells."
+    wanted = [want for want in plan.cells if not want.cell.skip()]
+    count = sum(len(want.seeds) for want in wanted)
+    if todo:
+        cells = {job.cell.digest for job in todo}
+        asked = [want for want in wanted if want.cell.digest in cells]
+        missing = sum(len(set(want.seeds) - store.finished_seeds(want.cell)) for want in asked)
+        return f"{missing} of {count} runs of {len(plan.cells)} cells to train."
+    if chosen:
+        return "nothing to train: no block that is missing was chosen by --only or --only-failed."
+    return f"nothing to train: all {count} runs of {len(plan.cells)} cells are there."
+
+
+def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
+    """The jobs that can be trained, and a line for each whose network raises; what cannot be asked at all raises."""
+    from nalu_bench.run import check, work
+
+    broken = check.check(plan.machine, todo) if todo else {}
+    sound = [job for job in todo if job.cell.digest not in broken]
+    return sound, [work.failure(job, broken[job.cell.digest]) for job in todo if job.cell.digest in broken]
+
+
+def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
+    """Train here, or as one Hydra job a cell where a launcher was chosen."""
+    from nalu_bench.plan import launch
+    from nalu_bench.run import launched, runner, watch
+    from nalu_bench.run.jobs import by_cell, pending
+
+    if not plan.hydra:
+        return runner.run(todo, plan.machine, fail_fast=fail_fast)
+    cells = by_cell(todo)
+    train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
+    gave_up = []
+    try:
+        with stop.through_children(), watch.followed(todo, store):
+            launch.sweep(train, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
+    except launch.LaunchError as error:
+        gave_up.append(f"{error} (what it started may still run, see nalu-bench status)")
+    left = {job.part for job in pending(plan.cells, store, plan.machine)}
+    return gave_up + [launched.why_left(job, store) for job in todo if job.part in left]

@@ -1,0 +1,29 @@
+"""nalu-bench status: show which runs are done, running, failed and missing."""
+
+import argparse
+import contextlib
+
+from nalu_bench.verbs import asked
+
+
+def add(verbs: "asked.Verbs") -> None:
+    """Add the verb."""
+    parser = verbs.add_parser("status", help="show which runs are done, running, failed and missing")
+    parser.add_argument("--watch", action="store_true", help="draw it again every few seconds until all is done")
+    parser.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
+    asked.add_overrides(parser)
+    parser.set_defaults(command=status)
+
+
+def status(options: argparse.Namespace) -> int:
+    """Print one line a cell and a total."""
+    from nalu_bench.store import status as found
+
+    plan, _ = asked.plan(options)
+    store, width = asked.store(plan.committed), plan.machine.width
+    if options.watch:
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+            found.watch(store, plan.cells, width)
+    else:
+        print("\n".join(found.read(store, plan.cells, width).lines()))
+    return 0

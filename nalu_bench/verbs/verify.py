@@ -1,0 +1,66 @@
+"""nalu-bench verify: check results and stores, and train finished blocks again."""
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from nalu_bench import paths
+from nalu_bench.errors import UsageError
+from nalu_bench.verbs import asked
+
+
+def add(verbs: "asked.Verbs") -> None:
+    """Add the verb."""
+    parser = verbs.add_parser("verify", help="check results and stores: files against hashes, facts against curves")
+    parser.add_argument("asked", nargs="*", metavar="EXPERIMENT or FOLDER", help="all committed results by default")
+    parser.add_argument("--store", action="store_true", help="check the run store, too")
+    parser.add_argument("--rerun", type=int, metavar="N", help="train N random finished blocks again and compare them")
+    parser.add_argument("--seed", type=int, help="of the choice of these blocks")
+    parser.add_argument("--longest", type=float, metavar="MINUTES", help="leave out blocks that took longer than this")
+    parser.set_defaults(command=verify)
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Print a line a folder; returns 1 if anything is wrong."""
+    from nalu_bench.analysis.verified import Verified
+    from nalu_bench.analysis.verify import targets
+    from nalu_bench.analysis.verify import verify as check
+
+    chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
+    if options.store:
+        chosen |= {"store": paths.runs_dir()}
+    total = Verified()
+    for name, folder in chosen.items():
+        found = check(folder)
+        print(f"{name:24} {found.describe()}", flush=True)
+        for fault in found.faults:
+            print(f"  {name}: {fault}", file=sys.stderr)
+        total += found
+    print(f"{'in all':24} {total.describe()}", flush=True)
+    wrong = _rerun(options, list(chosen.values())) if options.rerun else 0
+    return 1 if total.faults or wrong else 0
+
+
+def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
+    """Train random finished blocks of the folders again; returns how many differ or can no longer be trained."""
+    from nalu_bench.analysis.verify import finished
+    from nalu_bench.run.rerun import choose, rerun
+
+    found = [block for folder in folders for block in finished(folder)]
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    blocks = choose(found, options.rerun, seed, options.longest)
+    print(f"training {len(blocks)} of {len(found)} finished blocks again: --rerun {options.rerun} --seed {seed}")
+    wrong = 0
+    for block in blocks:
+        try:
+            outcome = rerun(block)
+        except UsageError as error:
+            print(f"{block.label}: {error}", file=sys.stderr)
+            wrong += 1
+            continue
+        print(outcome.describe(), flush=True)
+        for fault in outcome.faults:
+            print(f"  {fault}", file=sys.stderr)
+        wrong += bool(outcome.faults)
+    return wrong

@@ -1,0 +1,55 @@
+"""Explanations of verdicts are those of the committed tables."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.analysis.explained import explain
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import experiment
+
+TABLE1 = experiment.load("trask2018/table1")
+
+
+def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
+    text = explain(TABLE1, paths.results_dir(), {"operation": "mul", "model": "linear", "split": "validation"})
+    head, printed, ours, verdict, because, *_ = text.splitlines()
+    assert head == "task arithmetic, operation mul, split validation, model linear, metric score"
+    assert printed.startswith("  printed  20.9   (seeds/")
+    assert ours.endswith("100 seeds of 50,000 steps")
+    assert verdict.split() == ["verdict", "differs,", "16×", "better"]
+    assert because.startswith("  because  the middle 95 % of our seeds, 1.25")
+    assert "experiments/trask2018/README.md" in text
+
+
+def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
+    text = explain(TABLE1, paths.results_dir(), {})
+    table = pd.read_csv(paths.results_dir() / "trask2018/table1/table.csv", dtype={"printed": str})
+    assert text.count("\n  printed ") == table["printed"].notna().sum()
+    assert max(map(len, text.split("Look deeper")[0].splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"modle": "linear"}, "unknown column 'modle'; did you mean 'model'"),
+        ({"model": "liner"}, "unknown model 'liner'; did you mean 'linear'"),
+        (
+            {"model": "lstm", "task": "arithmetic"},
+            "no printed number of trask2018/table1 has model=lstm task=arithmetic",
+        ),
+        ({"budget": "smoke"}, "unknown budget with results of trask2018/table1 'smoke'"),
+    ],
+)
+def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        explain(TABLE1, paths.results_dir(), wanted)
+
+
+def test_without_results_and_without_printed_numbers_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there are no results of trask2018/table1; first: nalu-bench run"):
+        explain(TABLE1, tmp_path, {})
+    with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
+        explain(experiment.load("trask2018/figure3"), paths.results_dir(), {})
