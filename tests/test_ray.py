@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -85,9 +85,9 @@ def cluster(programs: Path, scratch: Path, environment: dict[str, str]) -> Itera
     first = ["--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={scratch / 'ray'}"]
     nodes = [start(programs, environment, *first)]
     try:
-        wait(lambda: "Active:" in status(programs, environment, address), "the first node")
+        wait(lambda: "Active:" in status(programs, environment, address), "the first node", nodes)
         nodes.append(start(programs, environment, f"--address={address}"))
-        wait(lambda: "/2.0 CPU" in status(programs, environment, address), "the second node")
+        wait(lambda: "/2.0 CPU" in status(programs, environment, address), "the second node", nodes)
         yield address, nodes[1]
     finally:
         for node in nodes:
@@ -101,10 +101,14 @@ def status(programs: Path, environment: dict[str, str], address: str) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
 
 
-def wait(condition: Callable[[], bool], what: str) -> None:
+def wait(condition: Callable[[], bool], what: str, running: Sequence[Node]) -> None:
+    """Wait for a condition as long as these processes run."""
     for _ in range(600):
         if condition():
             return
+        for process in running:
+            if process.poll() is not None:
+                pytest.fail(f"waiting for {what}: {process.args!r} ended with {process.returncode}")
         time.sleep(0.3)
     pytest.fail(f"waited in vain for {what}")
 
@@ -132,7 +136,7 @@ def test_a_campaign_outlives_the_death_of_a_node_with_the_numbers_of_one_process
 
     address, node = cluster
     campaign = command("cluster", "hydra/launcher=ray", f"hydra.launcher.ray.init.address={address}")
-    wait(lambda: bool(parts(scratch / "cluster")) and works(node), "the middle of the campaign")
+    wait(lambda: bool(parts(scratch / "cluster")) and works(node), "the middle of the campaign", [node, campaign])
     kill(node)
     done = len(parts(scratch / "cluster"))
     assert 0 < done < CELLS
