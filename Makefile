@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 bench test test-slow lint types check list clean
+.PHONY: help setup reproduce-table1 report bench test test-slow lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ reproduce-table1: reproduce-trask2018-table1 ## Table 1 of Trask et al. 2018, in
 reproduce-%: $(READY) ## any experiment, such as reproduce-madsen2020-table1 (FRESH=1: train what results/ holds, too)
 	$(BIN)/nalu-bench run experiment=$(subst -,/,$*) budget=$(or $(BUDGET),short) $(if $(FRESH),committed=false)
 	$(BIN)/nalu-bench report $(subst -,/,$*) budget=$(or $(BUDGET),short)
+
+report: $(READY) ## build the page of every experiment with results, and the index of all claims
+	$(BIN)/nalu-bench report --all
 
 bench: $(READY) ## time training against a plain torch loop, in minutes; leave the machine alone meanwhile
 	$(BIN)/python benchmarks/bench.py

@@ -24,6 +24,11 @@ def experiments_dir() -> Path:
     return CHECKOUT / "experiments" if in_checkout() else PACKAGE / "shipped" / "experiments"
 
 
+def shipped_results_dir() -> Path:
+    """The folder of the results that travel with an installation: their tables, runs and pictures, without curves."""
+    return CHECKOUT / "results" if in_checkout() else PACKAGE / "shipped" / "results"
+
+
 def work_dir() -> Path:
     """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder."""
     home = os.environ.get("NALU_BENCH_HOME")

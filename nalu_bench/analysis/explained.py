@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.analysis import folders
 from nalu_bench.analysis.printed.published import KEYS, read
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.paths import short
@@ -29,7 +29,7 @@ def explain(experiment: Experiment, results: Path, wanted: Mapping[str, str]) ->
         UsageError if there are no results, no such column, or no printed number with these words.
     """
     wanted = dict(wanted)
-    folder = _folder(experiment, results, wanted.pop("budget", None))
+    folder = folders.find(experiment, results, wanted.pop("budget", None))
     lines = [line for line in _lines(folder) if line["printed"]]
     if not lines:
         raise UsageError(f"{experiment.name} has no printed numbers; its table is {short(folder / 'table.md')}.")
@@ -41,20 +41,6 @@ def explain(experiment: Experiment, results: Path, wanted: Mapping[str, str]) ->
     sources = {tuple(row[key] for key in KEYS): row["source"] for row in read(experiment.published).to_dict("records")}
     told = [_told(line, sources.get(tuple(line[key] for key in KEYS), "")) for line in chosen]
     return "\n\n".join([*told, _deeper(experiment, folder)])
-
-
-def _folder(experiment: Experiment, results: Path, budget: str | None) -> Path:
-    """The results of a budget; those that are committed unless another is asked for."""
-    found = {}
-    for folder in (results / "local" / experiment.name, results / experiment.name):
-        manifest = read_manifest(folder)
-        if manifest:
-            found[str(manifest["budget"]["name"])] = folder
-    if not found:
-        raise UsageError(f"there are no results of {experiment.name}; first: nalu-bench run {experiment.name}")
-    if budget is not None and budget not in found:
-        raise unknown(f"budget with results of {experiment.name}", budget, found)
-    return found[budget] if budget else list(found.values())[-1]
 
 
 def _lines(folder: Path) -> list[Line]:

@@ -15,9 +15,10 @@ from nalu_bench import registry
 from nalu_bench.analysis.document import Document, csv, trained
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
 from nalu_bench.analysis.measure.recheck import contradictions
 from nalu_bench.analysis.printed.published import check_words
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
@@ -176,7 +177,7 @@ def _seal(folder: Path) -> None:
     """Enter the SHA-256 of every other file into the manifest."""
     manifest = read_manifest(folder)
     assert manifest is not None
-    files = {name: digest for name, digest in hashes(folder).items() if name != MANIFEST}
+    files = sealed(folder)
     if manifest.get("files") != files:
         _write_manifest(folder, manifest | {"files": files})
 
@@ -185,14 +186,15 @@ def _render(kind: Kind, folder: Path) -> None:
     """Make tables and figures from the measured files in the folder."""
     measured = Collection.read(folder)
     assert measured is not None
-    told = Document.of(kind, measured)
-    for name, text in told.texts().items():
+    document = Document.of(kind, measured)
+    for name, text in document.texts().items():
         _write_text(folder / name, text)
-    figure, drawn = kind.figure(trained(measured), told.table)
-    _write_text(folder / "figure.csv", csv(drawn))
-    _write_figure(folder, figure)
-    for name, data in kind.pictures(trained(measured)).items():
-        write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
+    with style.applied():
+        figure, drawn = kind.figure(trained(measured), document.table)
+        _write_text(folder / "figure.csv", csv(drawn))
+        _write_figure(folder, figure)
+        for name, data in kind.pictures(trained(measured)).items():
+            write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -201,10 +203,7 @@ def _write_text(path: Path, text: str) -> None:
 
 def _write_figure(folder: Path, figure: Any) -> None:
     """Write PNG and PDF without a date, so that equal figures give equal files."""
-    from matplotlib import pyplot as plt
-
     formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
     for suffix, metadata in formats.items():
         save = functools.partial(figure.savefig, format=suffix, metadata=metadata)
         write_atomically(folder / f"figure.{suffix}", save)
-    plt.close(figure)

@@ -8,12 +8,11 @@ from nalu_bench.analysis import results
 from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import Collection
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
 from nalu_bench.errors import UsageError, damage_named, unknown
-from nalu_bench.files import hashes
 from nalu_bench.plan import experiment
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
@@ -79,7 +78,7 @@ def verify_results(folder: Path) -> Verified:
     try:
         manifest = read_manifest(folder)
         assert manifest is not None
-        stated, present = manifest["files"], hashes(folder)
+        stated, present = manifest["files"], sealed(folder)
         faults = [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
         collection = Collection.parse(folder, manifest)

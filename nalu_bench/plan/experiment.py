@@ -157,6 +157,15 @@ def names() -> list[str]:
     return sorted(_files())
 
 
+def about(name: str) -> str:
+    """Title and source of an experiment in a line; its file is not checked."""
+    try:
+        content = yaml.safe_load(_files()[name].read_text(encoding="utf-8"))
+        return f"{content['title']} ({content['source']})"
+    except (yaml.YAMLError, OSError, UnicodeDecodeError, KeyError, TypeError):
+        return "cannot be read, see nalu-bench status"
+
+
 def load(name: str) -> Experiment:
     """The experiment called `name`.
 

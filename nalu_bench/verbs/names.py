@@ -46,8 +46,7 @@ def _experiment(name: str) -> list[str]:
     from nalu_bench.analysis import outcome
     from nalu_bench.plan import experiment
 
-    chosen = experiment.load(name)
-    return [f"{chosen.title} ({chosen.source})", outcome.read(paths.results_dir() / name).describe()]
+    return [experiment.about(name), outcome.read(paths.results_dir() / name).describe()]
 
 
 def _entry(name: str, lines: Iterable[str]) -> str:

@@ -1,39 +1,78 @@
-"""nalu-bench report: write an experiment's tables, figures and verdicts."""
+"""nalu-bench report: write an experiment's tables, figures, verdicts and page."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nalu_bench.plan.experiment import Experiment
+
 
 def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
     parser = verbs.add_parser(
-        "report", help="write an experiment's tables, figures and verdicts to results/",
-        usage="nalu-bench report PAPER/ARTIFACT [key=value ...]",
+        "report", help="write an experiment's tables, figures, verdicts and page to results/",
+        usage="nalu-bench report PAPER/ARTIFACT [key=value ...]\n       nalu-bench report --all",
     )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="every experiment with committed results")
+    parser.add_argument("--no-page", action="store_true", help="leave out the page of HTML")
     asked.add_overrides(parser)
     parser.set_defaults(command=report)
 
 
 def report(options: argparse.Namespace) -> int:
-    """Bring the experiment's folder up to date and print its table."""
+    """Bring folders of results up to date, with their pages and the index, and print what is in them."""
     from nalu_bench.analysis import results
-    from nalu_bench.plan import compose, experiment
+    from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.analysis.pages import build
+    from nalu_bench.plan import experiment
 
+    if options.all:
+        return _report_all()
     name, overrides = asked.experiment_name(options.overrides)
     if name is None:
-        raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}.")
+        raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}; or --all.")
     chosen = experiment.load(name)
-    if not any(text.startswith("budget=") for text in overrides):
-        overrides.append(f"budget={results.default_budget(chosen, paths.results_dir())}")
-    plan = compose.plan_experiment(chosen, overrides)
-    asked.check(chosen, plan)
-    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
-    folder = results.write(scope, asked.store(), paths.results_dir())
+    folder = _write(chosen, overrides)
     print(results.told(chosen, folder))
     print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    if not options.no_page:
+        page, index = build.report(Loaded(chosen, folder)), build.index(paths.results_dir())
+        print(f"to look at:         {paths.short(page)}, and all experiments in {paths.short(index)}")
     print(f"why each verdict:   nalu-bench explain {name}")
     print(f"what the paper says, what we chose, what came out:   {paths.short(chosen.folder / 'README.md')}")
     return 0
+
+
+def _report_all() -> int:
+    from nalu_bench.analysis import outcome
+    from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.analysis.pages import build
+    from nalu_bench.plan import experiment
+
+    for name in experiment.names():
+        found = outcome.read(paths.results_dir() / name)
+        if found.budget:
+            chosen = experiment.load(name)
+            page = build.report(Loaded(chosen, _write(chosen, [])))
+            print(f"{name:26} {paths.short(page)}  {found.describe()}", flush=True)
+    print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
+    return 0
+
+
+def _write(chosen: "Experiment", overrides: list[str]) -> "Path":
+    """Write the results of an experiment; returns their folder."""
+    from nalu_bench.analysis import results
+    from nalu_bench.plan import compose
+
+    if not any(text.startswith("budget=") for text in overrides):
+        overrides = [*overrides, f"budget={results.default_budget(chosen, paths.results_dir())}"]
+    plan = compose.plan_experiment(chosen, overrides)
+    asked.check(chosen, plan)
+    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
+    return results.write(scope, asked.store(), paths.results_dir())

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from nalu_bench.store.reader import Store
 
 
-ABOUT = """Train what is asked for and not there yet. Finished runs stay in runs/ and are never trained twice; an
-interrupted command goes on where it stopped.
+ABOUT = """Train what is asked for and not there yet. Finished runs stay in runs/ and are never
+trained twice; an interrupted command goes on where it stopped.
 
 examples:
   nalu-bench run task=arithmetic task.operation=mul model=nmu seeds=10       one cell, ten seeds
   nalu-bench run -m task=arithmetic task.operation=add,sub model=nac,nau     four cells
-  nalu-bench run madsen2020/table1 budget=smoke                              a published table, in seconds
+  nalu-bench run madsen2020/table1 budget=smoke                              a published table
 """
 
 KEYS = """what key=value chooses (names and what they mean: nalu-bench list):
-  task=        what is learned: its inputs, its targets, the ranges inside and outside of training
+  task=        what is learned: inputs, targets, the ranges inside and outside of training
   model=       the network of units
   recipe=      how it is trained: optimiser, loss, batch, schedule
   budget=      how long and how many seeds: paper, short, smoke
@@ -36,9 +36,9 @@ KEYS = """what key=value chooses (names and what they mean: nalu-bench list):
   experiment=  all cells of a published table or figure; PAPER/ARTIFACT says the same
 
 what it sets:
-  seeds=25 first_seed=0                               the seeds
-  task.operation=mul recipe.learning_rate=0.01 ...    any value that nalu-bench show prints
-  hydra/launcher=joblib                               other processes or machines, see conf/launch/README.md
+  seeds=25 first_seed=0       the seeds
+  task.operation=mul ...      any value that nalu-bench show prints
+  hydra/launcher=joblib       other processes or machines, see conf/launch/README.md
 
 The other verbs: nalu-bench --help
 """

@@ -45,7 +45,7 @@ def test_committed_results_are_rebuilt_to_the_byte_without_a_store(
     for path in copy.iterdir():
         if path.name not in ("manifest.json", "runs.csv", "curves.parquet", "predictions.parquet"):
             path.unlink()
-    assert main(["report", name]) == 0
+    assert main(["report", "--no-page", name]) == 0
     assert files(copy) == files(original)
 
 

@@ -123,7 +123,7 @@ def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
     (line, *_) = [line for line in capsys.readouterr().err.splitlines() if words in line]
     assert f"{part.parents[1].name}/parts/" in line
     assert "delete this folder and run the same command again" in line
-    assert main(["report", NAME, *SMOKE]) == 2
+    assert main(["report", "--no-page", NAME, *SMOKE]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
@@ -131,7 +131,7 @@ def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
 
 def test_a_sound_store_a_cell_and_local_results_pass(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, cell = part.parents[4], part.parents[1]
-    assert main(["report", NAME, *SMOKE]) == 0
+    assert main(["report", "--no-page", NAME, *SMOKE]) == 0
     capsys.readouterr()
     local = store.parent / "results" / "local" / NAME
     for arguments in (["--store"], [str(store)], [str(cell)], [str(local)]):

@@ -77,7 +77,7 @@ def test_every_experiment_runs_and_reports_at_the_smoke_budget(
     assert main(["run", f"experiment={name}", "budget=smoke", "device.workers=1"]) == 0
     assert main(["run", f"experiment={name}", "budget=smoke"]) == 0
     assert "nothing to train" in capsys.readouterr().out
-    assert main(["report", name, "budget=smoke"]) == 0
+    assert main(["report", "--no-page", name, "budget=smoke"]) == 0
     folder = tmp_path / "results" / "local" / name
     made = {path.name for path in folder.iterdir()}
     measured = {"manifest.json", "runs.csv", "curves.parquet"}

@@ -129,7 +129,7 @@ def test_status_and_report_need_no_file_where_its_checksum_is_stated(
     capsys.readouterr()
     assert main(["status", "experiment=mine/table1"]) == 0
     assert capsys.readouterr().out.count("2/2 runs") == 2
-    assert main(["report", "mine/table1"]) == 0
+    assert main(["report", "--no-page", "mine/table1"]) == 0
     assert "MLP" in capsys.readouterr().out.upper()
     assert main(["run", "experiment=mine/table1", "seeds=26", *MACHINE]) == 2
     assert "data.csv must be a file that can be read" in capsys.readouterr().err

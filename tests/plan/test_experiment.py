@@ -129,11 +129,11 @@ def test_a_budget_has_any_name_and_no_printed_numbers_mean_no_verdicts(
     assert main(["run", "experiment=mine/table"]) == 2
     assert "mine/table has no budget short: choose budget= one of big, tiny." in capsys.readouterr().err
     assert main(["run", "experiment=mine/table", "budget=tiny", "compile=false", "device.workers=1"]) == 0
-    assert main(["report", "mine/table", "budget=tiny"]) == 0
+    assert main(["report", "--no-page", "mine/table", "budget=tiny"]) == 0
     text = (home / "results" / "mine" / "table" / "table.md").read_text(encoding="utf-8")
     assert "Budget tiny: 1 seeds, 20 steps" in text
     assert "Verdicts: none." in text
-    assert main(["report", "mine/table"]) == 0, "the committed budget needs not be named again"
+    assert main(["report", "--no-page", "mine/table"]) == 0, "the committed budget needs not be named again"
 
 
 def test_the_published_protocol_is_the_budget_paper_or_the_largest(write: Write) -> None:

@@ -74,14 +74,13 @@ class Collection(Measured):
     @classmethod
     def parse(cls, folder: Path, manifest: dict[str, Any]) -> "Collection":
         """Read the measured files of a folder whose hashes the caller checks."""
-        text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
         with damage_named(folder, REMEDY):
-            runs = pd.read_csv(folder / RUNS_FILE, dtype=text).fillna(dict.fromkeys(text, ""))
+            runs = read_runs(folder)
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
             curves = pd.read_parquet(folder / "curves.parquet")
             predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
-            return cls(_typed(runs), curves, predictions, weights, manifest)
+            return cls(runs, curves, predictions, weights, manifest)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The frames other than `runs`, by file name."""
@@ -90,6 +89,12 @@ class Collection(Measured):
     def runs_text(self) -> str:
         """`runs` as CSV. Reading this text and writing it again gives the same text."""
         return self.runs.to_csv(index=False, lineterminator="\n")
+
+
+def read_runs(folder: Path) -> pd.DataFrame:
+    """The runs of a folder of `results/`, one row each; nobody checks them here."""
+    text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
+    return _typed(pd.read_csv(folder / RUNS_FILE, dtype=text).fillna(dict.fromkeys(text, "")))
 
 
 def _optional_table(path: Path) -> pd.DataFrame:

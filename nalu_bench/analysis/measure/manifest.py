@@ -5,10 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from nalu_bench.errors import damage_named
+from nalu_bench.files import hashes
 
 MANIFEST = "manifest.json"
 
 REMEDY = "restore this folder, or delete it to have it made again"
+
+
+PAGE = "report.html"
+"""The page of an experiment: it is built from the other files and not committed."""
+
+
+def sealed(folder: Path) -> dict[str, str]:
+    """SHA-256 of the files that a manifest vouches for, by name: all but itself and the page."""
+    return {name: digest for name, digest in hashes(folder).items() if name not in (MANIFEST, PAGE)}
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

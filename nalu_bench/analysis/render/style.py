@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.plan import looks
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from matplotlib.figure import Figure
 
 ACTIVATION_LABELS = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
+}  # fmt: skip
+
+STYLE: Any = {
+    "font.size": 9, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "pdf.fonttype": 42,
+    "figure.dpi": 200, "savefig.dpi": 200,
 }  # fmt: skip
 
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -47,18 +55,19 @@ def gradient(share: float) -> Any:
     return colormaps["viridis"](0.9 * share)
 
 
-def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> "tuple[Figure, Any]":
-    """A figure for print: sizes in inches, sans serif of 9 points, thin grid."""
+def applied() -> "AbstractContextManager[None]":
+    """A context in which figures are drawn and saved for print: sans serif of 9 points, thin grid."""
     import matplotlib
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    return matplotlib.rc_context(STYLE)
 
-    plt.rcParams.update(
-        {
-            "font.size": 9, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
-            "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "pdf.fonttype": 42,
-            "figure.dpi": 200, "savefig.dpi": 200,
-        }
-    )  # fmt: skip
-    return plt.subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False, **options)
+
+def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> "tuple[Figure, Any]":
+    """A figure of this size in inches, and its axes (rows, columns). Draw it inside of `applied()`.
+
+    It belongs to no window, so that it changes nothing of the program that shows it.
+    """
+    from nalu_bench.analysis.render.drawn import Drawn
+
+    figure = Drawn(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)

@@ -47,7 +47,7 @@ def test_a_report_refuses_a_measured_file_that_is_not_the_manifests(
     runs.loc[chosen, "solved_at"] = "1000"
     runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert main(["report", "madsen2020/table1"]) == 2
+    assert main(["report", "--no-page", "madsen2020/table1"]) == 2
     assert "runs.csv must have the SHA-256 of manifest.json" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 

@@ -177,7 +177,7 @@ def test_results_keep_the_predictions_and_some_activations_are_no_claim(
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     arguments = ["experiment=trask2018/figure1", "budget=smoke", "model.activation=tanh,linear"]
     assert main(["run", *arguments, "device.workers=1"]) == 0
-    assert main(["report", *arguments[0].split("=")[1:], *arguments[1:]]) == 0
+    assert main(["report", "--no-page", *arguments[0].split("=")[1:], *arguments[1:]]) == 0
     kept = pd.read_parquet(tmp_path / "results/local/trask2018/figure1/predictions.parquet")
     assert len(kept) == 2 * 2 * 161
     assert kept["prediction"].notna().all()

@@ -148,7 +148,7 @@ def test_small_recorded_arrays_are_among_the_results(tmp_path: Path, monkeypatch
 
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     assert main(["run", "experiment=madsen2020/mnist_sum", "budget=smoke", "seeds=2", "device.workers=1"]) == 0
-    assert main(["report", "madsen2020/mnist_sum", "budget=smoke", "seeds=2"]) == 0
+    assert main(["report", "--no-page", "madsen2020/mnist_sum", "budget=smoke", "seeds=2"]) == 0
     (path,) = tmp_path.glob("results/local/madsen2020/mnist_sum/weights.parquet")
     arrays = pd.read_parquet(path).query("kind == 'array'")
     assert set(arrays["name"]) == {"encoder_mean", "encoder_deviation"}

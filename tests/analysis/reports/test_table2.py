@@ -85,7 +85,7 @@ def report(home: Path) -> Callable[[], Path]:
     """Write the report; returns its folder."""
 
     def write() -> Path:
-        assert main(["report", "madsen2020/table2", "budget=paper"]) == 0
+        assert main(["report", "--no-page", "madsen2020/table2", "budget=paper"]) == 0
         return home / "results" / "madsen2020" / "table2"
 
     return write

@@ -82,9 +82,6 @@ def _pictures(path: Squares, size: int, target: int) -> NDArray[np.uint8]:
 
 
 def _png(figure: Any) -> bytes:
-    from matplotlib import pyplot as plt
-
     written = io.BytesIO()
     figure.savefig(written, format="png", metadata={"Software": None})
-    plt.close(figure)
     return written.getvalue()

@@ -1,0 +1,40 @@
+"""The folders of results: the user's own, and those that travel with an installation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from nalu_bench import paths
+from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.experiment import Experiment
+
+LOCAL = "local"
+"""The subfolder of results that are not committed."""
+
+
+def find(experiment: Experiment, results: Path, budget: str | None = None) -> Path:
+    """The folder with results of an experiment: the largest budget so far, or the budget asked for.
+
+    Args:
+        experiment: the experiment. results: the folder of all results. budget: the name of a budget, or None.
+
+    Raises:
+        UsageError if there are none.
+    """
+    found: dict[str, Path] = {}
+    for folder in _places(results, experiment.name):
+        manifest = read_manifest(folder)
+        if manifest:
+            found.setdefault(str(manifest["budget"]["name"]), folder)
+    if not found:
+        raise UsageError(f"there are no results of {experiment.name}; first: nalu-bench run {experiment.name}")
+    if budget is not None and budget not in found:
+        raise unknown(f"budget with results of {experiment.name}", budget, found)
+    return found[budget] if budget else next(iter(found.values()))
+
+
+def _places(results: Path, name: str) -> Iterator[Path]:
+    """Where results of an experiment may lie, those of the largest budget first."""
+    yield results / name
+    yield paths.shipped_results_dir() / name
+    yield results / LOCAL / name

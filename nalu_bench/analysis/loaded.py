@@ -1,0 +1,131 @@
+"""An experiment's results as frames and pictures, for notebooks and programs."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from nalu_bench import paths
+from nalu_bench.analysis import folders, results
+from nalu_bench.analysis.document import Document, trained
+from nalu_bench.analysis.measure.collect import MEASURED, Collection, read_runs
+from nalu_bench.analysis.measure.manifest import MANIFEST, REMEDY, read_manifest
+from nalu_bench.analysis.printed.published import KEYS
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.analysis.stats.verdicts import counts
+from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.files import hashes
+from nalu_bench.plan import experiment
+from nalu_bench.plan.experiment import Experiment
+from nalu_bench.store.integrity import file_faults
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WORDS = [*KEYS, "printed", "printed_low", "printed_high", "verdict", "by", "reason", "note"]
+"""The columns of a table that are text."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The results of an experiment. Each part is read when it is first asked for, and checked against the manifest.
+
+    Attributes:
+        experiment: the experiment. folder: where its results lie.
+    """
+
+    experiment: Experiment
+    folder: Path
+
+    @functools.cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Experiment, budget, cells, criteria, parts, versions, hashes."""
+        manifest = read_manifest(self.folder)
+        assert manifest is not None
+        return manifest
+
+    @functools.cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per number: ours with its interval, the printed one as text, the verdict with its reason."""
+        frame = pd.read_csv(self._checked("table.csv"), dtype=dict.fromkeys(WORDS, str))
+        return frame.fillna(dict.fromkeys(WORDS, ""))
+
+    @functools.cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row per run: status, errors at the selected step, solved or not, and when."""
+        with damage_named(self.folder, REMEDY):
+            return read_runs(self._checked("runs.csv").parent)
+
+    @property
+    def curves(self) -> pd.DataFrame:
+        """One row per run and evaluation, at most 500 evaluations a run."""
+        return self._measured.curves
+
+    @property
+    def predictions(self) -> pd.DataFrame:
+        """One row per run, probe and output; empty if the task has no probes."""
+        return self._measured.predictions
+
+    @property
+    def weights(self) -> pd.DataFrame:
+        """One row per run and small effective matrix, mean gate or recorded array, at the selected step."""
+        return self._measured.weights
+
+    @functools.cached_property
+    def document(self) -> Document:
+        """The report in words: tables in the layout of the paper, verdicts, remarks, footnotes."""
+        return Document.of(self.kind, self._measured)
+
+    def figure(self) -> "Figure":
+        """The figure of the report."""
+        with style.applied():
+            drawn: Figure = self.kind.figure(trained(self._measured), self.table)[0]
+            return drawn
+
+    @functools.cached_property
+    def kind(self) -> Kind:
+        """The kind of report, with its settings."""
+        return results.kind_of(self.experiment)
+
+    @functools.cached_property
+    def _measured(self) -> Collection:
+        for name in MEASURED:
+            if name in self.manifest["files"] and not (self.folder / name).exists():
+                raise UsageError(
+                    f"{name} of {self.experiment.name} must be there, and an installation holds tables and runs alone; "
+                    "clone the repository, or train the experiment."
+                )
+        measured = Collection.read(self.folder)
+        assert measured is not None
+        return measured
+
+    def _checked(self, name: str) -> Path:
+        """A file that is the one of which the manifest has the hash."""
+        stated = {name: self.manifest["files"][name]}
+        with damage_named(self.folder, REMEDY):
+            for fault in file_faults(stated, hashes(self.folder, [name]), MANIFEST):
+                raise ValueError(fault)
+        return self.folder / name
+
+    def __repr__(self) -> str:
+        told = counts(self.table["verdict"])
+        return f"{self.experiment.name}: {self.experiment.title} ({self.experiment.source}). Verdicts: {told}."
+
+    def _repr_html_(self) -> str:
+        """The tables with their verdicts, as a notebook shows them."""
+        from nalu_bench.analysis.pages.parts import tables
+
+        return tables(self)
+
+
+def load(name: str, budget: str | None = None) -> Loaded:
+    """The results of an experiment, those of the largest budget unless another is asked for.
+
+    Raises:
+        UsageError for an unknown experiment, and for one without results.
+    """
+    chosen = experiment.load(name)
+    return Loaded(chosen, folders.find(chosen, paths.results_dir(), budget))

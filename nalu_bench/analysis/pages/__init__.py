@@ -1,0 +1,1 @@
+"""Pages of HTML: one for each experiment, and an index of all claims."""

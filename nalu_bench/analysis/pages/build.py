@@ -1,0 +1,43 @@
+"""Writing pages: one for each experiment beside its results, and an index of all of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nalu_bench.analysis.loaded import Loaded
+from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
+from nalu_bench.analysis.pages import index as claims
+from nalu_bench.analysis.pages.page import page
+from nalu_bench.errors import UsageError
+from nalu_bench.files import write_atomically
+from nalu_bench.plan import experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INDEX = "index.html"
+
+
+def report(loaded: Loaded) -> Path:
+    """Write the page of an experiment into its folder of results; returns the file."""
+    return _write(loaded.folder / PAGE, page(loaded))
+
+
+def index(results: Path) -> Path:
+    """Write the index of all experiments with results; returns the file."""
+    return _write(results / INDEX, claims.index(list(_all(results))))
+
+
+def _all(results: Path) -> "Iterator[Loaded]":
+    """The experiments in the order of their names; those that another package brought and took away are left out."""
+    known = experiment.names()
+    for name in known:
+        if (results / name / MANIFEST).exists():
+            yield Loaded(experiment.load(name), results / name)
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
+    return path

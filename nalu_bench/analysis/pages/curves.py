@@ -1,0 +1,96 @@
+"""Learning curves for a page: all seeds faint, their median strong, the solved steps marked."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench import registry
+from nalu_bench.analysis.measure.measured import CELL_KEYS, records
+from nalu_bench.analysis.render import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nalu_bench.analysis.loaded import Loaded
+
+COLUMNS, MOST = 4, 24
+"""Panels in a line, and panels in a picture."""
+
+SEEDS, POINTS = 100, 100
+"""Seeds drawn of a cell, and points drawn of a seed."""
+
+LOOKS = ({"color": "#0072B2", "linestyle": "-"}, {"color": "#D55E00", "linestyle": "--"})
+
+SPLITS = {"validation": "inside of the training range", "extrapolation": "outside of it"}
+
+
+def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
+    """Title and picture, as many as the cells need."""
+    cells = [line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"]
+    cells = [line for line in cells if (loaded.curves["cell"] == line["cell"]).any()]
+    for start in range(0, len(cells), MOST):
+        some = cells[start : start + MOST]
+        yield f"cells {start + 1} to {start + len(some)} of {len(cells)}", _picture(loaded, some)
+
+
+def _picture(loaded: "Loaded", cells: list[dict[str, Any]]) -> "Figure":
+    columns = min(COLUMNS, len(cells))
+    rows = -(-len(cells) // columns)
+    figure, axes = style.new_figure(2.5 * columns, 1.9 * rows + 0.5, rows, columns)
+    for axis in axes.flat[len(cells) :]:
+        axis.remove()
+    names: dict[str, Any] = {}
+    for axis, cell in zip(axes.flat, cells, strict=False):
+        _panel(axis, loaded, cell)
+        names |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=4)
+    return figure
+
+
+def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any]) -> None:
+    """One cell: a measure on every split against the step."""
+    entry = loaded.manifest["cells"][cell["cell"]]
+    task = registry.tasks.load(entry["identity"]["task"]["kind"])
+    curves = loaded.curves[loaded.curves["cell"] == cell["cell"]]
+    shown = [split for split in task.evaluated if f"{split}_{task.judging}" in curves][: len(LOOKS)]
+    for split, look in zip(shown, LOOKS, strict=False):
+        _lines(axis, curves, f"{split}_{task.judging}", SPLITS.get(split, split), look)
+    threshold = entry["criteria"].get("threshold")
+    if isinstance(threshold, int | float):
+        axis.axhline(threshold, color="#444444", linewidth=0.9, linestyle=":", label="threshold")
+    runs = loaded.runs[loaded.runs["cell"] == cell["cell"]]
+    if "solved_at" in runs:
+        at = runs["solved_at"].dropna().astype(float)
+        axis.plot(at, np.zeros(len(at)), "|", color="#009E73", transform=axis.get_xaxis_transform(), markersize=7,
+                  label="a seed is solved")  # fmt: skip
+    axis.set_title(_title(cell), fontsize=7)
+    axis.set_ylabel(task.judging, fontsize=7)
+    axis.tick_params(labelsize=6)
+    axis.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4))
+    axis.xaxis.get_offset_text().set_fontsize(6)
+    positive = (curves[[f"{split}_{task.judging}" for split in shown]] > 0).to_numpy().mean() if shown else 0
+    if positive > 0.9:
+        axis.set_yscale("log")
+    axis.minorticks_off()
+
+
+def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: dict[str, Any]) -> None:
+    from matplotlib.collections import LineCollection
+
+    table = curves.pivot_table(index="step", columns="seed", values=column, dropna=False)
+    table = table.iloc[:: -(-len(table) // POINTS), :SEEDS].replace([np.inf, -np.inf], np.nan)
+    steps = table.index.to_numpy(float)
+    seeds = [np.column_stack([steps, table[seed]]) for seed in table]
+    faint = LineCollection(seeds, color=look["color"], alpha=0.18, linewidth=0.4, rasterized=True)
+    axis.add_collection(faint)
+    axis.plot(steps, table.median(axis=1), linewidth=1.4, label=f"median {label}", **look)
+    axis.autoscale_view()
+
+
+def _title(cell: dict[str, Any]) -> str:
+    words = [style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]]
+    words += [str(cell[key]) for key in CELL_KEYS[1:2] if cell[key]]
+    return f"{', '.join(words)}\n{style.label(cell['model'])}"

@@ -1,0 +1,17 @@
+"""The templates of the pages."""
+
+import functools
+from pathlib import Path
+
+import jinja2
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Jinja's environment: text is escaped, and a name that is missing is an error."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""The index of all experiments: which claims of the papers hold?"""
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.pages.environment import environment
+from nalu_bench.analysis.pages.parts import number
+from nalu_bench.analysis.stats.verdicts import Verdict, counts
+
+if TYPE_CHECKING:
+    from nalu_bench.analysis.loaded import Loaded
+
+WIDTH = 240
+"""Pixels of a small picture."""
+
+NUMBER = r">?-?[\d.]+(e-?\d+)?"
+"""A printed number; any other printed text is a claim in words."""
+
+
+def index(experiments: Sequence["Loaded"]) -> str:
+    """The index as HTML that needs no network: a line for each claim in words, and one for each table of numbers."""
+    told = [_experiment(loaded) for loaded in experiments]
+    verdicts = Counter[str]()
+    for loaded in experiments:
+        verdicts.update(verdict for verdict in loaded.table["verdict"] if verdict)
+    return environment().get_template("index.html").render(
+        title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
+    )  # fmt: skip
+
+
+def _experiment(loaded: "Loaded") -> dict[str, Any]:
+    seconds = loaded.manifest["seconds"]
+    return {
+        "name": loaded.experiment.name, "title": loaded.experiment.title, "source": loaded.experiment.source,
+        "picture": _small(loaded.folder / "figure.png"), "lines": list(_lines(loaded)), "scale": _scale(loaded),
+        "time": duration(seconds) if seconds else "",
+    }  # fmt: skip
+
+
+def _scale(loaded: "Loaded") -> str:
+    """The budget, and how much of it was run."""
+    budget, most = loaded.manifest["budget"], int(loaded.table["n_seeds"].max())
+    if not budget["seeds"]:
+        return "computed, nothing is trained"
+    seeds = f"{most} of {budget['seeds']}" if most < budget["seeds"] else f"{budget['seeds']}"
+    return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps"
+
+
+def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
+    """The claims in words, then the printed numbers together."""
+    table = loaded.table[loaded.table["verdict"] != ""]
+    in_words = ~table["printed"].str.fullmatch(NUMBER)
+    for line in records(table[in_words]):
+        where = " ".join(filter(None, [line["setting"], line["operation"]]))
+        found = f"{line['note']}: {number(line['ours'])}{_interval(line)}" + (f" ({where})" if where else "")
+        yield {"text": f"“{line['printed']}”", "verdicts": [_verdict(line["verdict"])], "found": found}
+    numbers = Counter(table[~in_words]["verdict"])
+    if numbers:
+        badges = [_verdict(verdict, numbers[verdict]) for verdict in Verdict if numbers[verdict]]
+        yield {"text": f"{numbers.total()} printed numbers", "verdicts": badges, "found": ""}
+
+
+def _interval(line: dict[str, Any]) -> str:
+    low, high = number(line["ours_low"]), number(line["ours_high"])
+    return f" [{low}, {high}]" if low else ""
+
+
+def _verdict(verdict: str, count: int = 0) -> dict[str, str]:
+    """A verdict as a badge, with its count if there are several."""
+    return {"look": Verdict(verdict).name.lower(), "text": f"{count} {verdict}" if count else verdict}
+
+
+def _small(path: Path) -> str:
+    """A picture of `WIDTH` pixels as a data URL."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        height = round(image.height * WIDTH / image.width)
+        small = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(64)
+    buffer = io.BytesIO()
+    small.save(buffer, format="PNG", optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,68 @@
+"""Final weights for a page: are they at -1, 0 and 1, and how far are the gates open?"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import CELL_KEYS, records
+from nalu_bench.analysis.render import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from nalu_bench.analysis.loaded import Loaded
+
+COLUMNS, MOST, BINS = 4, 24, 60
+
+NEAR = 0.01
+"""A weight counts as being at a number if it is this near."""
+
+
+def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
+    """Title and picture of the weights, as many as the cells need; none if none were kept."""
+    panels = list(_panels(loaded))
+    for start in range(0, len(panels), MOST):
+        some = panels[start : start + MOST]
+        columns = min(COLUMNS, len(some))
+        rows = -(-len(some) // columns)
+        figure, axes = style.new_figure(2.5 * columns, 1.7 * rows + 0.3, rows, columns)
+        for axis in axes.flat[len(some) :]:
+            axis.remove()
+        for axis, (title, values) in zip(axes.flat, some, strict=False):
+            _draw(axis, title, values)
+        yield f"matrices {start + 1} to {start + len(some)} of {len(panels)}", figure
+
+
+def _panels(loaded: "Loaded") -> Iterator[tuple[str, np.ndarray]]:
+    """Title and all entries, over the seeds, of every matrix and gate of every cell."""
+    weights = loaded.weights
+    if weights.empty:
+        return
+    weights = weights[weights["kind"] != "array"]
+    cells = {line["cell"]: line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"}
+    for (cell, name), group in weights.groupby(["cell", "name"], sort=False):
+        words = cells.get(str(cell))
+        if words:
+            head = ", ".join([*(str(words[key]) for key in CELL_KEYS[1:3] if words[key]), style.label(words["model"])])
+            yield f"{head}\n{name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
+
+
+def _draw(axis: Any, title: str, values: np.ndarray) -> None:
+    finite = values[np.isfinite(values)]
+    axis.hist(np.clip(finite, -2, 2), bins=BINS, range=(-2, 2), color="#0072B2", log=True)
+    at = {number: float(np.mean(np.abs(finite - number) < NEAR)) for number in (-1, 0, 1)} if len(finite) else {}
+    axis.set_title(title, fontsize=7)
+    axis.set_xlabel("  ".join(f"{number}: {share:.0%}" for number, share in at.items()), fontsize=7)
+    axis.set_xticks([-1, 0, 1])
+    axis.tick_params(labelsize=6)
+
+
+def sparsity(loaded: "Loaded") -> pd.DataFrame:
+    """The largest distance of a weight from -1, 0 and 1 at the selected step: the median over seeds, for every cell."""
+    runs = loaded.runs[loaded.runs["role"] == "cell"]
+    if "sparsity_error" not in runs:
+        return pd.DataFrame()
+    found = runs.groupby(CELL_KEYS, sort=False)["sparsity_error"].describe(percentiles=[0.5])
+    return found[["count", "min", "50%", "max"]].reset_index()

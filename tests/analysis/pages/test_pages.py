@@ -1,0 +1,121 @@
+"""Pages stand alone, hold every verdict with its reason, and fit narrow and wide windows."""
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import nalu_bench
+from nalu_bench import paths
+from nalu_bench.analysis.loaded import Loaded
+from nalu_bench.analysis.pages import build
+from nalu_bench.analysis.pages.page import page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+COMMITTED = sorted(
+    path.parent.relative_to(paths.results_dir()).as_posix()
+    for path in paths.results_dir().glob("*/*/manifest.json")
+    if path.parts[-3] != "local"
+)
+
+
+@pytest.fixture(scope="module")
+def table1() -> Loaded:
+    return nalu_bench.load("madsen2020/table1")
+
+
+@pytest.fixture(scope="module")
+def html(table1: Loaded) -> str:
+    return page(table1)
+
+
+class Elements(HTMLParser):
+    """All elements of a page with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attributes)))
+
+
+def needs_nothing_else(text: str) -> bool:
+    """Whether a page loads no other file and runs no script; it may link to the files beside it."""
+    found = Elements(text).found
+    loaded = [
+        value or "" for _, each in found for name, value in each.items() if name in ("src", "xlink:href", "srcset")
+    ]
+    return not any(tag in ("script", "link", "iframe") for tag, _ in found) and all(
+        value.startswith(("data:", "#")) for value in loaded
+    )
+
+
+def test_a_page_stands_alone(html: str) -> None:
+    assert needs_nothing_else(html)
+    assert len(html) < 2_000_000
+
+
+def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: str) -> None:
+    found = Elements(html).found
+    buttons = [each["popovertarget"] for tag, each in found if tag == "button" and "title" in each]
+    reasons = [each["id"] for _, each in found if "popover" in each]
+    assert sorted(map(str, buttons)) == sorted(map(str, reasons))
+    assert len(buttons) == (table1.table["verdict"] != "").sum() == 12
+    assert "24 of 100 against 13 of 100: a difference of 11.0 points" in html
+
+
+def test_the_rows_behind_a_number_are_on_the_page(table1: Loaded, html: str) -> None:
+    anchors = {each["id"] for _, each in Elements(html).found if "id" in each}
+    links = [each["href"] for tag, each in Elements(html).found if tag == "a" and str(each.get("href")).startswith("#")]
+    assert {str(link)[1:] for link in links} <= anchors
+    assert {f"cell-{cell}" for cell in table1.runs["cell"]} <= anchors
+
+
+def test_the_committed_index_is_that_of_the_committed_results(tmp_path: Path) -> None:
+    committed = paths.results_dir() / build.INDEX
+    assert committed.stat().st_size < 500_000
+    shutil.copytree(
+        paths.results_dir(), tmp_path / "results", ignore=shutil.ignore_patterns("local", "*.parquet", "*.pdf")
+    )
+    text = build.index(tmp_path / "results").read_text(encoding="utf-8")
+    assert text == committed.read_text(encoding="utf-8"), "make it again: make report"
+    assert needs_nothing_else(text)
+    assert all(f'id="{name}"' in text for name in COMMITTED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMITTED)
+def test_the_page_of_every_committed_experiment_is_small_and_stands_alone(name: str) -> None:
+    text = page(nalu_bench.load(name))
+    assert len(text.encode()) < 2_000_000
+    assert needs_nothing_else(text)
+
+
+def in_chromium(text: str, script: str, width: int, folder: Path) -> str:
+    """What a script writes into the title of a page in a window of this width."""
+    assert CHROMIUM
+    file = folder / "page.html"
+    file.write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
+    command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}", f"file://{file}"]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    title = re.search("<title>(.*?)</title>", dom)
+    assert title
+    return title[1]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at pages with")
+@pytest.mark.parametrize("width", [500, 1200])  # 500 is the narrowest window of a headless Chromium
+def test_a_page_fits_its_window_and_a_reason_opens(html: str, width: int, tmp_path: Path) -> None:
+    script = (
+        "const button = document.querySelector('button.verdict'); button.focus(); button.click();"
+        "const reason = document.getElementById(button.getAttribute('popovertarget'));"
+        "document.title = [document.documentElement.scrollWidth <= innerWidth, reason.matches(':popover-open'),"
+        "document.activeElement === button].join()"
+    )
+    assert in_chromium(html, script, width, tmp_path) == "true,true,true"
