@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 report bench test test-slow lint types check list clean
+.PHONY: help setup reproduce-table1 report bench test test-slow dist lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: $(READY) ## run all tests but the slow ones, in minutes
 test-slow: $(READY) ## run the slow tests
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
+dist: $(READY) ## build a wheel in dist/ that works without this checkout
+	$(BIN)/python -m hatchling build -t wheel -d dist
+
 lint: $(READY) ## check the style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -42,7 +45,7 @@ lint: $(READY) ## check the style
 types: $(READY) ## check the types
 	$(BIN)/mypy
 
-check: test test-slow lint types ## run all tests, check the style and the types
+check: test test-slow dist lint types ## run all tests, check the style and the types
 
 list: $(READY) ## show tasks, models, recipes, budgets, experiments
 	$(BIN)/nalu-bench list

@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import nalu_bench
 from nalu_bench import paths
 from nalu_bench.plan import experiment
 
@@ -21,7 +22,10 @@ def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     program = "import nalu_bench, sys; from nalu_bench.cli import main; print(nalu_bench.__file__); sys.exit(main())"
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-P", "-c", program, *arguments]
+        return python(program, *arguments)
+
+    def python(*arguments: str) -> str:
+        command = [sys.executable, "-P", "-c", *arguments]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -31,3 +35,15 @@ def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     assert all(name in listed for name in experiment.names())
     run("run", "task=ten_parameter", "model=nmu", "budget=smoke", "device.workers=1")
     assert len(list((tmp_path / "runs").glob("*/*/*/parts/*"))) == 1
+    assert "5 agrees, 1 inconclusive" in run("list", "experiment")
+    assert "24 of 100 against 13 of 100" in run("explain", "madsen2020/table1", "model=nac_mul")
+    reported = run("run", "madsen2020/figure2") + run("report", "madsen2020/figure2")
+    assert f"results{os.sep}madsen2020{os.sep}figure2{os.sep}report.html" in reported
+    load = "import nalu_bench; found = nalu_bench.load('madsen2020/table1'); print(len(found.table), len(found.runs))"
+    assert python(load) == "12 300\n"
+
+
+def test_the_version_is_written_in_one_place_and_known_where_people_look() -> None:
+    citation = (paths.CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {nalu_bench.__version__}\n" in citation
+    assert f"\n## {nalu_bench.__version__}\n" in (paths.CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nalu_bench import paths
-from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.experiment import Experiment
 
@@ -22,7 +22,7 @@ def find(experiment: Experiment, results: Path, budget: str | None = None) -> Pa
         UsageError if there are none.
     """
     found: dict[str, Path] = {}
-    for folder in _places(results, experiment.name):
+    for folder in (*committed(results, experiment.name), results / LOCAL / experiment.name):
         manifest = read_manifest(folder)
         if manifest:
             found.setdefault(str(manifest["budget"]["name"]), folder)
@@ -33,8 +33,8 @@ def find(experiment: Experiment, results: Path, budget: str | None = None) -> Pa
     return found[budget] if budget else next(iter(found.values()))
 
 
-def _places(results: Path, name: str) -> Iterator[Path]:
-    """Where results of an experiment may lie, those of the largest budget first."""
-    yield results / name
-    yield paths.shipped_results_dir() / name
-    yield results / LOCAL / name
+def committed(results: Path, name: str) -> Iterator[Path]:
+    """The folders with the largest budget of an experiment so far: the user's own, then the one that was installed."""
+    for root in (results, paths.shipped_results_dir()):
+        if (root / name / MANIFEST).exists():
+            yield root / name

@@ -13,7 +13,7 @@ class Outcome:
     """The outcome of an experiment.
 
     Attributes:
-        budget: the name of the budget that was run; empty if there are no results.
+        budget: the name of the budget that was run.
         seconds: training time of one core, in all.
         verdicts: the number of each verdict in words.
     """
@@ -24,17 +24,14 @@ class Outcome:
 
     def describe(self) -> str:
         """`paper, 2.5 core-hours: 18 agrees, 78 differs`."""
-        if not self.budget:
-            return "no results yet"
         cost = f", {duration(self.seconds)}" if self.seconds else ""
         return f"{self.budget}{cost}: {'nothing is printed' if self.verdicts == 'none' else self.verdicts}"
 
 
 def read(folder: Path) -> Outcome:
-    """The outcome that a folder of `results/` holds."""
+    """The outcome that a folder with results holds."""
     manifest = read_manifest(folder)
-    if manifest is None:
-        return Outcome("", 0, "")
+    assert manifest is not None
     with (folder / "table.csv").open(encoding="utf-8", newline="") as stream:
         verdicts = [row["verdict"] for row in csv.DictReader(stream)]
     return Outcome(str(manifest["budget"]["name"]), float(manifest["seconds"]), counts(verdicts))

@@ -43,10 +43,11 @@ def names(options: argparse.Namespace) -> int:
 
 def _experiment(name: str) -> list[str]:
     """What it is, what it cost and what it found."""
-    from nalu_bench.analysis import outcome
+    from nalu_bench.analysis import folders, outcome
     from nalu_bench.plan import experiment
 
-    return [experiment.about(name), outcome.read(paths.results_dir() / name).describe()]
+    found = [outcome.read(folder).describe() for folder in folders.committed(paths.results_dir(), name)]
+    return [experiment.about(name), *(found[:1] or ["no results yet"])]
 
 
 def _entry(name: str, lines: Iterable[str]) -> str:

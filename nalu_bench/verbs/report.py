@@ -52,15 +52,15 @@ def report(options: argparse.Namespace) -> int:
 def _report_all() -> int:
     from nalu_bench.analysis import outcome
     from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.analysis.measure.manifest import MANIFEST
     from nalu_bench.analysis.pages import build
     from nalu_bench.plan import experiment
 
     for name in experiment.names():
-        found = outcome.read(paths.results_dir() / name)
-        if found.budget:
+        if (paths.results_dir() / name / MANIFEST).exists():
             chosen = experiment.load(name)
             page = build.report(Loaded(chosen, _write(chosen, [])))
-            print(f"{name:26} {paths.short(page)}  {found.describe()}", flush=True)
+            print(f"{name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
     return 0
 

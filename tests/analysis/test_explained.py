@@ -48,7 +48,10 @@ def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: s
         explain(TABLE1, paths.results_dir(), wanted)
 
 
-def test_without_results_and_without_printed_numbers_it_says_so(tmp_path: Path) -> None:
+def test_without_results_and_without_printed_numbers_it_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "shipped_results_dir", lambda: tmp_path / "none")
     with pytest.raises(UsageError, match="there are no results of trask2018/table1; first: nalu-bench run"):
         explain(TABLE1, tmp_path, {})
     with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
