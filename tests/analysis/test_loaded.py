@@ -1,0 +1,79 @@
+"""`load` gives the committed results as frames and pictures, and checks what it reads."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nalu_bench
+from nalu_bench import paths
+from nalu_bench.errors import UsageError
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the results of an experiment, and nothing else."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(paths, "shipped_results_dir", lambda: tmp_path / "none")
+    folder = tmp_path / "results/madsen2020/table1"
+    shutil.copytree(paths.CHECKOUT / "results/madsen2020/table1", folder)
+    return folder
+
+
+def test_all_parts_of_a_result_are_there() -> None:
+    found = nalu_bench.load("madsen2020/table1")
+    assert len(found.runs) == 300
+    assert found.runs["solved"].sum() == 24 + 23 + 90
+    rate = found.table[(found.table["model"] == "nac_mul") & (found.table["metric"] == "success_rate")].iloc[0]
+    assert (rate["ours"], rate["printed"], rate["verdict"]) == (0.24, "0.13", "inconclusive")
+    assert set(found.curves["cell"]) == set(found.runs["cell"])
+    assert found.manifest["budget"]["name"] == "paper"
+    assert found.predictions.empty
+    assert repr(found).endswith("Verdicts: 5 agrees, 1 inconclusive, 6 not comparable.")
+
+
+def test_a_notebook_shows_tables_with_verdicts_and_the_figure_as_a_picture() -> None:
+    found = nalu_bench.load("madsen2020/table1")
+    shown = found._repr_html_()
+    assert shown.count("<button") == 2 * 12
+    assert "NAC•" in shown
+    assert found.figure()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+
+
+def test_a_figure_leaves_the_style_of_the_program_alone() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    nalu_bench.load("madsen2020/table1").figure()
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_edited_files_are_refused(copied: Path) -> None:
+    table = copied / "table.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("0.24", "0.42"), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"table\.csv must have the SHA-256 of manifest\.json"):
+        _ = nalu_bench.load("madsen2020/table1").table
+
+
+def test_what_is_not_there_is_named(copied: Path) -> None:
+    (copied / "curves.parquet").unlink()
+    found = nalu_bench.load("madsen2020/table1")
+    assert len(found.runs) == 300
+    with pytest.raises(UsageError, match=r"curves\.parquet of madsen2020/table1 must be there"):
+        _ = found.curves
+
+
+def test_an_experiment_without_results_is_refused(copied: Path) -> None:
+    with pytest.raises(UsageError, match="there are no results of madsen2020/table2; first: nalu-bench run"):
+        nalu_bench.load("madsen2020/table2")
+    with pytest.raises(UsageError, match="unknown budget with results of madsen2020/table1 'short'"):
+        nalu_bench.load("madsen2020/table1", budget="short")
+
+
+@pytest.mark.parametrize("program", ["import nalu_bench", "from nalu_bench.units import NAU, NMU"])
+def test_units_come_without_configuration_tables_and_pictures(program: str) -> None:
+    heavy = {"hydra", "omegaconf", "pandas", "matplotlib", "scipy", "pyarrow", "numba", "jinja2"}
+    check = f"import sys; {program}; loaded = {heavy!r} & set(sys.modules); assert not loaded, loaded"
+    subprocess.run([sys.executable, "-c", check], check=True)
