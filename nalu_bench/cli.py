@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from nalu_bench import __version__
 from nalu_bench.errors import UsageError, plain_warnings
-from nalu_bench.verbs import explain, names, report, run, show, status, verify
+from nalu_bench.verbs import explain, leaderboard, names, report, run, show, status, verify
 
-VERBS = (run, status, report, explain, verify, names, show)
+VERBS = (run, status, report, explain, leaderboard, verify, names, show)
 """In the order of the help."""
 
 EXAMPLES = """examples:

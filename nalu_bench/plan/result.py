@@ -25,7 +25,7 @@ class BlockResult:
         tested: name of a measure on a tested split -> (S,) float32, of the selected networks.
         arrays: name -> (S, ...) arrays that the task records of the selected networks at its probes. "predictions"
             (S, B, O) is among them if the task has probes.
-        seconds: training time, divided among the blocks that were trained side by side.
+        seconds: processor time of the training, divided among the blocks that were trained side by side.
     """
 
     block: Block

@@ -32,14 +32,14 @@ class Job:
     root: Path
     commit: str
     criterion: str = "task"
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ("run",)
 
     @property
     def again(self) -> str:
         """The command that trains this block alone."""
         seeds = self.block.seeds
         alone = [f"first_seed={seeds[0]}", f"seeds={len(seeds)}", f"--only={self.cell.digest[:8]}"]
-        return shlex.join(["nalu-bench", "run", *self.words, *alone])
+        return shlex.join(["nalu-bench", *self.words, *alone])
 
     @property
     def label(self) -> str:
@@ -61,7 +61,7 @@ Group = Sequence[Job]
 """Jobs that are trained side by side on one draw of the data."""
 
 
-def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Sequence[str] = ()) -> list[Job]:
+def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Sequence[str] = ("run",)) -> list[Job]:
     """The jobs that are missing: the first block of every cell in the order of the cells, then the second, ..."""
     missing = []
     for want in wanted:

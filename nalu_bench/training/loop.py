@@ -131,7 +131,7 @@ class _Group:
         ahead = [loop.step for loop in self.loops if loop.step > step]
         until = min([loop.next_evaluation for loop in running] + ahead)
         yield from self._each(running, _Loop.prepare, until)
-        started = time.monotonic()
+        started = time.process_time()
         while step < until:
             step += 1
             yield from self._each(running, _Loop.update, self.draw(step))
@@ -164,8 +164,8 @@ class _Group:
 
     @staticmethod
     def _settle(running: Sequence["_Loop"], started: float) -> float:
-        """Divide the time since `started` among the blocks; returns the time now."""
-        now = time.monotonic()
+        """Divide this process's time since `started` among the blocks; returns the time now."""
+        now = time.process_time()  # not the clock on the wall: other programs may share the core
         for loop in running:
             loop.seconds += (now - started) / len(running)
         return now

@@ -12,6 +12,8 @@ from nalu_bench.run import stop
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
     from nalu_bench.run.jobs import Job
@@ -52,20 +54,40 @@ def add(verbs: "asked.Verbs") -> None:
         usage="nalu-bench run [options] [PAPER/ARTIFACT] [key=value ...]",
     )  # fmt: skip
     parser.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
-    parser.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
-    parser.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
-    parser.add_argument("--only", metavar="DIGEST", default="", help="train only the cell whose address begins so")
+    add_choices(parser)
     asked.add_overrides(parser)
     parser.set_defaults(command=run)
 
 
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Let a verb that trains choose among what is missing."""
+    parser.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
+    parser.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
+    parser.add_argument("--only", metavar="DIGEST", default="", help="train only the cell whose address begins so")
+
+
 def run(options: argparse.Namespace) -> int:
     """Train; returns 1 if a block failed."""
+    verb = ["run", *(["-m"] if options.multirun else [])]
+    planned, then = functools.partial(asked.plan, options), functools.partial(_look_next, options=options)
+    return train(planned, options, verb, then)
+
+
+def train(
+    planned: "Callable[[], tuple[Plan, Experiment | None]]", options: argparse.Namespace, verb: list[str],
+    then: "Callable[[Plan, Experiment | None], None]",
+) -> int:  # fmt: skip
+    """Train what a plan needs; returns 1 if a block failed, and the code of a signal that ended it.
+
+    Args:
+        planned: makes the plan. options: see `add_choices`. verb: the words of the command that repeats a block.
+        then: tells what came out.
+    """
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
-        plan, experiment = asked.plan(options)
+        plan, experiment = planned()
         _check_launcher(plan, options.fail_fast)
         store = asked.store(plan.committed)
-        todo = _missing(plan, experiment, store, options)
+        todo = _missing(plan, experiment, store, options, verb)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
     if sound and not (failures and options.fail_fast):
@@ -81,18 +103,24 @@ def run(options: argparse.Namespace) -> int:
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
             print(f"{len(failures)} of {len(todo)} blocks failed; --only-failed tries them again.", file=sys.stderr)
-        if experiment is None:
-            from nalu_bench.analysis.brief import brief
-
-            print(brief(store, plan.cells))
-            print(
-                f"next: the runs are in {paths.short(paths.runs_dir())}/; with more seeds= only the new ones train; "
-                "tables with verdicts are made of experiments (nalu-bench list experiment)"
-            )
-        else:
-            given = [text for text in options.overrides if not text.startswith(("experiment=", "budget=", "hydra"))]
-            print("next: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
+        then(plan, experiment)
     return 1 if failures else 0
+
+
+def _look_next(plan: "Plan", experiment: "Experiment | None", options: argparse.Namespace) -> None:
+    """Say what came out, and where to look next."""
+    if experiment is None:
+        from nalu_bench.analysis.brief import brief
+
+        print(brief(asked.store(plan.committed), plan.cells))
+        print(
+            f"next: the runs are in {paths.short(paths.runs_dir())}/; with more seeds= only the new ones train; "
+            "tables with verdicts are made of experiments (nalu-bench list experiment)"
+        )
+    else:
+        _, given = asked.experiment_name(options.overrides)
+        given = [text for text in given if not text.startswith(("budget=", "hydra", "device"))]
+        print("next: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
 
 
 def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
@@ -106,7 +134,9 @@ def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
     launch.check(plan.hydra)
 
 
-def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace) -> "list[Job]":
+def _missing(
+    plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace, verb: list[str]
+) -> "list[Job]":
     """The jobs that a plan needs and that were chosen; print what is skipped."""
     from nalu_bench.run.jobs import pending
 
@@ -118,7 +148,7 @@ def _missing(plan: "Plan", experiment: "Experiment | None", store: "Store", opti
     if plan.cells and all(want.cell.skip() for want in plan.cells):
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
-    todo = pending(plan.cells, store, plan.machine, [*(["-m"] if options.multirun else []), *chosen])
+    todo = pending(plan.cells, store, plan.machine, [*verb, *chosen])
     todo = [job for job in todo if job.cell.digest.startswith(options.only)]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]

@@ -69,7 +69,16 @@ def test_relu_models_have_a_linear_second_layer() -> None:
         assert model.units() == [name, "linear"]
 
 
-@pytest.mark.parametrize("name", experiment.names())
+MANY = 60
+"""Experiments of more cells than this run in the slow tests."""
+
+
+def by_length(name: str) -> Any:
+    cells = sum(len(group.expand({})) for group in experiment.load(name).cells)
+    return pytest.param(name, marks=[pytest.mark.slow] if cells > MANY else [])
+
+
+@pytest.mark.parametrize("name", [by_length(name) for name in experiment.names()])
 def test_every_experiment_runs_and_reports_at_the_smoke_budget(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,6 @@
 """Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import kept_points, small_weights
 from nalu_bench.errors import damage_named
 from nalu_bench.files import hashes
+from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.integrity import file_faults
@@ -81,6 +83,12 @@ class Collection(Measured):
             curves = pd.read_parquet(folder / "curves.parquet")
             predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
             return cls(runs, curves, predictions, weights, manifest)
+
+    def cost(self, cell: str) -> float:
+        parts = [part for name, part in self.manifest["parts"].items() if name.startswith(f"{cell}/")]
+        steps = int(self.runs.loc[self.runs["cell"] == cell, "steps"].iloc[0])
+        trained = sum(len(parse_ranges(part["seeds"])) for part in parts) * steps
+        return sum(part["seconds"] for part in parts) / trained if trained else math.nan
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The frames other than `runs`, by file name."""

@@ -1,5 +1,6 @@
 """Measurements as frames, and the helpers that reports share."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,10 @@ class Measured:
     curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
     weights: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def cost(self, cell: str) -> float:
+        """Seconds of one core for a step of one seed of a cell; nan if they are not known."""
+        return math.nan
 
 
 def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:

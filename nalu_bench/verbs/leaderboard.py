@@ -1,0 +1,95 @@
+"""nalu-bench leaderboard: units ranked, with a unit of one's own among them."""
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nalu_bench import paths
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.verbs import asked
+from nalu_bench.verbs import run as training
+
+if TYPE_CHECKING:
+    from nalu_bench.plan.compose import Plan
+    from nalu_bench.plan.experiment import Experiment
+
+NAME = "leaderboard/static"
+
+ABOUT = """Rank units by what they learn: one unit, one operation on two of its inputs, in several ranges.
+
+examples:
+  nalu-bench leaderboard                                the committed ranking
+  nalu-bench leaderboard unit=my_unit budget=short      trains my_unit on the same cells and ranks it among the others
+
+A unit trains as the model single_<unit>, a configuration of three lines beside it: see examples/my_unit.
+"""
+
+
+def add(verbs: "asked.Verbs") -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "leaderboard", help="rank units; with unit=NAME, a unit of your own among them", description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="nalu-bench leaderboard [unit=NAME] [budget=short] [seeds=25] [device.workers=2]",
+    )  # fmt: skip
+    training.add_choices(parser)
+    asked.add_overrides(parser)
+    parser.set_defaults(command=leaderboard)
+
+
+def leaderboard(options: argparse.Namespace) -> int:
+    """Print the ranking; with a unit of one's own, train its cells first."""
+    from nalu_bench.analysis import folders, results
+    from nalu_bench.plan import experiment
+
+    units = [text.removeprefix("unit=") for text in options.overrides if text.startswith("unit=")]
+    others = [text for text in options.overrides if not text.startswith("unit=")]
+    if not units:
+        if others:
+            raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
+        chosen = experiment.load(NAME)
+        print(results.told(chosen, folders.find(chosen, paths.results_dir())))
+        return 0
+    return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report)
+
+
+def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None]":
+    """The cells of the ranking and those of more units."""
+    from nalu_bench.plan import compose, experiment
+
+    chosen = experiment.load(NAME)
+    for unit in units:
+        chosen = with_unit(chosen, unit)
+    return replace(compose.plan_experiment(chosen, others), custom=True), chosen
+
+
+def _report(plan: "Plan", chosen: "Experiment | None") -> None:
+    from nalu_bench.analysis import results
+
+    assert chosen is not None
+    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
+    folder = results.write(scope, asked.store(), paths.results_dir())
+    print(f"\n{results.told(chosen, folder)}\n\nwritten to {paths.short(folder)}/")
+
+
+def with_unit(chosen: "Experiment", unit: str) -> "Experiment":
+    """The experiment with the same cells for one more unit.
+
+    Raises:
+        UsageError for a unit that does not exist, and for one that is ranked already.
+    """
+    from nalu_bench import registry
+    from nalu_bench.plan import compose
+
+    if unit not in registry.units.entries:
+        raise unknown("unit", unit, registry.units.entries)
+    model = f"single_{unit}"
+    if any(model in group.grid.get("model", []) for group in chosen.cells):
+        raise UsageError(f"{unit} is ranked already; nalu-bench leaderboard shows it.")
+    if model not in compose.group_names("model"):
+        raise UsageError(
+            f"the leaderboard trains {unit} as the model {model}, and there is no such configuration; "
+            f"add model/{model}.yaml to yours, see examples/my_unit."
+        )
+    own = [replace(group, grid=group.grid | {"model": [model]}) for group in chosen.cells]
+    return replace(chosen, cells=[*chosen.cells, *own])
