@@ -18,6 +18,7 @@ from nalu_bench.plan import experiment
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.actor_critic import ActorCritic
 from nalu_bench.tasks.task import Task
+from nalu_bench.training.random.kind import Streams
 from nalu_bench.training.restart import RestartRule
 from nalu_bench.units import Unit
 
@@ -136,7 +137,7 @@ def test_every_path_in_the_documents_exists() -> None:
 
 
 def test_the_table_of_defaults_names_what_the_classes_have() -> None:
-    owners = (Task, ActorCritic, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule)
+    owners = (Task, ActorCritic, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule, Streams)
     classes = {one.__name__: one for one in owners}
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = text[text.index("| class | override |") :].partition("\n\n")[0].splitlines()[2:]

@@ -117,6 +117,10 @@ class Wanted:
         """All values that distinguish the cell: `Task.setting` and the experiment's settings."""
         return {**self.cell.task.setting(), **self.settings}
 
+    def words(self) -> str:
+        """`hidden=4;length=10`: the setting without the operation, as tables show it."""
+        return ";".join(f"{key}={value}" for key, value in self.setting().items() if key != "operation")
+
     def label(self) -> str:
         """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""
         return self.cell.label(self.setting())

@@ -161,8 +161,10 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
-    """Add the values of the keys in the experiment's `settings`, and its criterion."""
-    settings = {word: want.cell.value(key) for word, key in experiment.settings.items()}
+    """Add the values of the keys in the experiment's `settings`, other than the usual ones, and its criterion."""
+    values = {word: want.cell.value(key) for word, key in experiment.settings.items()}
+    usual = experiment.usual
+    settings = {word: value for word, value in values.items() if word not in usual or value != usual[word]}
     return replace(want, settings=settings, criterion=experiment.criterion)
 
 

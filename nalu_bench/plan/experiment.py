@@ -82,6 +82,7 @@ class File:
         cells: groups of cells.
         report: a registered kind of report and its settings.
         settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
+        usual: word of the settings -> the value that goes without saying. A cell with this value leaves the word out.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -96,6 +97,7 @@ class File:
     settings: dict[str, str] = field(
         default_factory=dict, metadata={"must": "a mapping of words to dotted keys of a cell"}
     )
+    usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Experiment:
     cells: list[CellGroup]
     report: dict[str, Any]
     settings: dict[str, str] = field(default_factory=dict)
+    usual: dict[str, Any] = field(default_factory=dict)
 
     @property
     def artifact(self) -> str:
@@ -188,9 +191,12 @@ def load(name: str) -> Experiment:
     for word, key in read.settings.items():
         if not isinstance(key, str):
             raise UsageError(f"{where}: settings must name a dotted key of a cell for {word}, got {key}.")
+    for word in read.usual:
+        if word not in read.settings:
+            raise unknown(f"word of usual in {where}", word, read.settings)
     budgets = {budget: _stated(scale) for budget, scale in read.budgets.items()}
     return Experiment(
-        name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings
+        name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual
     )
 
 

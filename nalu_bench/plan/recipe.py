@@ -41,6 +41,7 @@ class Recipe:
         schedule_end: the last learning rate, as a share of the first.
         clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.
         clip_at: the largest norm or absolute value.
+        streams: a name of `training.random`: where all random numbers come from.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Recipe:
     schedule_end: float = field(default=0.0, metadata={"before": 0.0})
     clipping: str = field(default="none", metadata={"before": "none"})
     clip_at: float = field(default=1.0, metadata={"before": 1.0})
+    streams: str = field(default="addressable", metadata={"before": "addressable"})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
@@ -102,4 +104,5 @@ class Recipe:
             (registry.restarts, self.restart),
             (registry.schedules, self.schedule),
             (registry.clippings, self.clipping),
+            (registry.streams, self.streams),
         ]

@@ -66,11 +66,11 @@ def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], 
 
 
 def _check_data(todo: Sequence[Job]) -> None:
-    """Check the fixed data of every cell; reading them refuses a bad file."""
-    from nalu_bench.training.data import check_rows
+    """Check the streams and the fixed data of every cell; reading the data refuses a bad file."""
+    from nalu_bench.training.data import check_data
 
     for job, *_ in by_cell(todo):
-        check_rows(job.cell)
+        check_data(job.cell)
 
 
 def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, Exception]:

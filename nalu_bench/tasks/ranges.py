@@ -47,7 +47,7 @@ def halves(intervals: Sequence[Interval]) -> np.ndarray:
     if len(intervals) == 1:
         (low, high), middle = intervals[0], sum(intervals[0]) / 2
         intervals = [(low, middle), (middle, high)]
-    return np.array(intervals, np.float32)
+    return np.array(intervals)
 
 
 def of_split(task: Any, split: str) -> np.ndarray:

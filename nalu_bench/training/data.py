@@ -14,12 +14,11 @@ from torch import Tensor
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical
-from nalu_bench.tasks.task import DROP, Rows, Task
-from nalu_bench.training import compilation
+from nalu_bench.tasks.task import DROP, Task
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.lanes import over_seeds
-from nalu_bench.training.random import draws, epochs, streams
 from nalu_bench.training.random.draws import Draw
+from nalu_bench.training.random.kind import streams_of
 
 Tensors = dict[str, Tensor]
 
@@ -29,7 +28,8 @@ def sharing_key(cell: Cell) -> str:
     task, recipe = cell.task, cell.recipe
     rows = task.rows("train")
     source = task.intervals("train").tolist() if rows is None else asdict(rows)
-    return canonical([task.example_size("train"), source, recipe.batch_size, recipe.log_every])
+    own = [recipe.streams, streams_of(cell).sharing(cell)]
+    return canonical([task.example_size("train"), source, recipe.batch_size, recipe.log_every, own])
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
@@ -38,41 +38,21 @@ def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
     The numbers are valid until the next call.
 
     Raises:
-        UsageError if fixed data are too few, see `check_rows`.
+        UsageError if the recipe's streams have no numbers for the task, or if fixed data are too few: see `check_data`.
     """
-    rows = cell.task.rows("train")
-    if rows is not None:
-        return _row_numbers(cell, rows, seeds, mode)
-    shape = (cell.task.example_size("train"), cell.recipe.batch_size)
-    return _uniform(streams.stream_keys("data", seeds), shape, draws.coefficients(cell.task.intervals("train")), mode)
-
-
-def noise_numbers(count: int, cell: Cell, seeds: list[int], mode: Mode) -> Draw:
-    """The draw of a cell's noise: step -> (S, count, B), uniform on [0, 1), from a stream of its own."""
-    lines = draws.coefficients(np.array([[0.0, 0.5], [0.5, 1.0]], np.float32))
-    return _uniform(streams.stream_keys("noise", seeds), (count, cell.recipe.batch_size), lines, mode)
-
-
-def _uniform(keys: Tensor, shape: tuple[int, int], lines: Tensor, mode: Mode) -> Draw:
-    device = torch.device(mode.device)
-    if device.type == "cpu":
-        return draws.numba_draw(keys, shape, lines)
-    draw = draws.tensor_draw(shape)
-    on_device = compilation.graph(lambda *inputs: (draw(*inputs),), mode)
-    keys, lines = keys.to(device), lines.to(device)
-    return lambda step: on_device(keys, lines, torch.tensor(step, device=device))[0]
-
-
-def _row_numbers(cell: Cell, rows: Rows, seeds: list[int], mode: Mode) -> Draw:
-    check_rows(cell)
-    draw = epochs.EpochDraw(rows, cell.task.example_size("train"), cell.recipe.batch_size, seeds)
-    device = torch.device(mode.device)
-    return lambda step: draw(step).to(device)
+    check_data(cell)
+    return streams_of(cell).training(cell, seeds, mode)
 
 
 def tensors(arrays: Mapping[str, np.ndarray]) -> Tensors:
     """The arrays as tensors on the same memory; a read-only array, such as a table or a mapped file, is copied."""
     return {name: torch.from_numpy(np.require(array, requirements="W")) for name, array in arrays.items()}
+
+
+def check_data(cell: Cell) -> None:
+    """Raise UsageError if the recipe's streams have no numbers for the task; else see `check_rows`."""
+    streams_of(cell).check(cell)
+    check_rows(cell)
 
 
 def check_rows(cell: Cell) -> None:
@@ -134,7 +114,8 @@ class Data:
         self.cell = cell
         self.device = device
         self.width = len(seeds)
-        drawn = [cell.task.seed_parameters(streams.numpy_generator("task", seed)) for seed in seeds]
+        self.streams = streams_of(cell)
+        drawn = [self.streams.seed_parameters(cell.task, seed) for seed in seeds]
         self.seeds = self._to_device({name: np.stack([one[name] for one in drawn]) for name in drawn[0]})
         train = self._to_device(cell.task.split_parameters("train"))
         self.constants = [part[name] for part in (self.seeds, train) for name in sorted(part)]
@@ -155,23 +136,15 @@ class Data:
         return _Chunks(self, torch.split(numbers, size, dim=-1), constants)
 
     def _examples(self, numbers: Tensor, constants: Tensors) -> Examples:
-        task = self.cell.task
+        task, examples = self.cell.task, self.streams.examples
         lanes = torch.arange(self.width, device=self.device)  # counts the seeds even if a task has no `seed_parameters`
-        x, t = over_seeds(lambda lane, seed: task.sample(numbers, seed, constants), self.width)(lanes, self.seeds)
+        x, t = over_seeds(lambda lane, seed: examples(task, numbers, seed, constants), self.width)(lanes, self.seeds)
         shared = x.stride(0) == 0  # vmap expands a result that is the same for all seeds
         return Examples(x[0] if shared else x, t.contiguous(), shared)
 
     def _numbers(self, split: str) -> Tensor:
-        task = self.cell.task
-        fixed = task.fixed_numbers(split)
-        if fixed is not None:
-            return torch.from_numpy(fixed)
-        rows = task.rows(split)
-        if rows is not None:
-            return epochs.in_order(rows, task.example_size(split), split)
-        shape = (task.example_size(split), task.examples(split, self.cell.recipe.evaluation_size))
-        lines = draws.coefficients(task.intervals(split))
-        return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
+        fixed = self.cell.task.fixed_numbers(split)
+        return self.streams.evaluated(self.cell, split) if fixed is None else torch.from_numpy(fixed)
 
     def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
         return {name: tensor.to(self.device) for name, tensor in tensors(arrays).items()}

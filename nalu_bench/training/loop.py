@@ -20,11 +20,11 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import Arrays, BlockResult
 from nalu_bench.training import checkpoint
 from nalu_bench.training.compilation import Mode
-from nalu_bench.training.data import Data, Tensors, noise_numbers, sharing_key, training_numbers
+from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
 from nalu_bench.training.log import Log, Selected
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, program_of
-from nalu_bench.training.random.draws import Draw
+from nalu_bench.training.random.draws import Draw, Place
 from nalu_bench.training.state import State
 
 CHECKPOINT_SECONDS = 60.0
@@ -118,6 +118,8 @@ class _Group:
         self.draw = draw
         self.stop = stop
         self.saved = time.monotonic()
+        if loops:
+            draw.go_to(min(loops, key=lambda loop: loop.step).place)
 
     def advance(self) -> Iterator[tuple["_Loop", Exception]]:
         """Train the blocks that are furthest behind to their next evaluation, or to the step of the others.
@@ -148,7 +150,7 @@ class _Group:
     def save(self) -> None:
         """Write the checkpoints of all blocks; this may follow any step, with an evaluation or without."""
         for loop in self.loops:
-            loop.save()
+            loop.save(self.draw.place())
         self.saved = time.monotonic()
 
     def _each(
@@ -182,7 +184,8 @@ class _Loop:
         seeds, width = request.block.seeds, request.block.width
         self.data = Data(self.cell, seeds, self.device)
         self.program: Program = program_of(self.cell, mode, width)
-        self.noise = noise_numbers(self.program.noise, self.cell, seeds, mode) if self.program.noise else None
+        count, streams = self.program.noise, self.program.streams
+        self.noise = streams.noise(count, self.cell, seeds, mode) if count else None
         self.step = 0
         self.seconds = 0.0
         self.log = Log(1 + self.cell.recipe.steps // self.cell.recipe.log_every)
@@ -196,6 +199,7 @@ class _Loop:
             parameters=self.state.parameters,
         )
         self.restarts = self.program.rule.first(width, self.device)
+        self.place: Place = {}
         self.identity = mode.describe() | {"lanes": request.block.span, "format": FORMAT} | self.cell.identity()
         snapshot = checkpoint.load(request.checkpoint, self.identity)
         if snapshot:
@@ -313,9 +317,9 @@ class _Loop:
             seconds=self.seconds,
         )
 
-    def save(self) -> None:
-        """Write the checkpoint."""
-        checkpoint.save(self.request.checkpoint, self.snapshot() | {"identity": self.identity})
+    def save(self, place: Place) -> None:
+        """Write the checkpoint, with the place of the draw: at this block's step, or before it."""
+        checkpoint.save(self.request.checkpoint, self.snapshot() | {"place": place, "identity": self.identity})
 
     def snapshot(self) -> checkpoint.Snapshot:
         """Everything that `restore` needs, as tensors and plain values."""
@@ -337,6 +341,7 @@ class _Loop:
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))
         self.restarts = _to(snapshot["restarts"], self.device)
+        self.place = snapshot.get("place", {})  # checkpoints of the same format had none before
 
 
 def _entries(part: State | Selected) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from nalu_bench.training.compilation import Flat, Mode
 from nalu_bench.training.data import Examples, Tensors
 from nalu_bench.training.lanes import over_seeds
 from nalu_bench.training.objective import Bound, mean_gates, objective
-from nalu_bench.training.random import streams
+from nalu_bench.training.random.kind import streams_of
 from nalu_bench.training.restart import RestartRule
 from nalu_bench.training.state import State, keep
 
@@ -59,18 +59,17 @@ class Program:
         self.rates = {f"network.{name}": rate for name, rate in self.network.rates().items()}
         self.noise = self.network.noise
         self.penalties = sorted(cell.model.penalties)
-        self.seed_constants = sorted(cell.task.seed_parameters(streams.numpy_generator("task", 0)))
+        self.streams = streams_of(cell)
+        self.seed_constants = sorted(self.streams.seed_parameters(cell.task, 0))
         self.split_constants = sorted(cell.task.split_parameters("train"))
         self._step_graphs: dict[torch.Size, Flat] = {}
         self._measure_graphs: dict[tuple[bool, torch.Size], tuple[Flat, list[str]]] = {}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
-        """The state before training. Every weight is drawn from the stream of its seed and name."""
-        prototypes = dict(self.network.named_parameters())
-        parameters = {
-            f"network.{name}": torch.stack([_draw(prototypes[name], name, initialise, seed) for seed in seeds])
-            for name, initialise in self.network.initialisers().items()
-        }
+        """The state before training; the weights come from the recipe's streams."""
+        prototypes, initialisers = dict(self.network.named_parameters()), self.network.initialisers()
+        drawn = [self.streams.weights(prototypes, initialisers, seed, 0) for seed in seeds]
+        parameters = {f"network.{name}": torch.stack([one[name] for one in drawn]) for name in initialisers}
         parameters = {name: value.to(device) for name, value in parameters.items()}
         count = len(seeds)
         return State(
@@ -94,8 +93,8 @@ class Program:
         parameters = {name: value.clone() for name, value in state.parameters.items()}
         initialisers = self.rule.initialisers(self.network)
         for lane in due.nonzero().flatten().tolist():
-            for name, initialise in initialisers.items():
-                value = _draw(prototypes[name], f"{name} {int(count[lane])}", initialise, seeds[lane])
+            drawn = self.streams.weights(prototypes, initialisers, seeds[lane], int(count[lane]))
+            for name, value in drawn.items():
                 parameters[f"network.{name}"][lane] = value.to(due.device)
         nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
         means, squares = keep(~due, state.means, nothing), keep(~due, state.squares, nothing)
@@ -136,7 +135,7 @@ class Program:
         named_factors = dict(zip(self.penalties, factors, strict=True))
 
         def loss_of(parameters: Tensors, numbers: Tensor, constants: Tensors, noise: Tensors) -> Tensor:
-            x, t = self.task.sample(numbers, constants, split_parameters)
+            x, t = self.streams.examples(self.task, numbers, constants, split_parameters)
             loss = functional_call(self.objective, parameters, (x, t, noise.get("noise"), named_factors))
             assert isinstance(loss, Tensor)
             return loss
@@ -269,9 +268,3 @@ def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
 
 
 _programs: dict[str, Program] = {}
-
-
-def _draw(prototype: Tensor, name: str, initialise: Any, seed: int) -> Tensor:
-    value = torch.empty_like(prototype, requires_grad=False)
-    initialise(value, streams.torch_generator("init", seed, name))
-    return value

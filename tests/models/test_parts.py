@@ -12,7 +12,7 @@ from nalu_bench.models.network import Network
 from nalu_bench.models.parts import initialisers
 from nalu_bench.plan.cell import Cell
 from nalu_bench.training.check import check_network
-from nalu_bench.training.program import _draw
+from nalu_bench.training.random.addressable import initial
 from nalu_bench.units import Linear
 
 
@@ -40,7 +40,7 @@ def test_a_part_begins_with_torchs_own_distribution(part: nn.Module) -> None:
     bound = 1 / math.sqrt(fan_in)
     found = initialisers(part)
     assert set(found) == {name for name, _ in part.named_parameters()}
-    ours = {name: _draw(value, name, found[name], 0) for name, value in part.named_parameters()}
+    ours = {name: initial(value, name, found[name], 0) for name, value in part.named_parameters()}
     with torch.random.fork_rng():
         torch.manual_seed(0)
         part.reset_parameters()
@@ -58,7 +58,7 @@ def test_initial_weights_are_those_of_seed_and_full_name() -> None:
     assert list(found) == ["eye.0.weight", "eye.0.bias", "head.W", "head.b"]
     weight = dict(network.named_parameters())["eye.0.weight"]
     keys = [("a", 0), ("a", 0), ("a", 1), ("b", 0)]
-    draws = [_draw(weight, name, found["eye.0.weight"], seed) for name, seed in keys]
+    draws = [initial(weight, name, found["eye.0.weight"], seed) for name, seed in keys]
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
     assert not torch.equal(draws[0], draws[3])

@@ -193,13 +193,12 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
 def _runs(judge: Judge, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
     """The rows of one cell: stored, failed or skipped."""
     cell = want.cell
-    setting = want.setting()
     facts = {
-        "role": want.role, "task": cell.task.name, "setting": "", "operation": setting.pop("operation", ""),
+        "role": want.role, "task": cell.task.name, "setting": want.words(),
+        "operation": want.setting().get("operation", ""),
         "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
         "asked": len(want.seeds),
     }  # fmt: skip
-    facts["setting"] = ";".join(f"{key}={value}" for key, value in setting.items())
     reason = cell.skip()
     if reason is not None:
         return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])

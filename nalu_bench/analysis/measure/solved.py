@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from nalu_bench.errors import unknown
 from nalu_bench.tasks.task import Task
 
 
@@ -44,10 +47,21 @@ def solved_facts_of(
     return runs.assign(**facts)
 
 
+def passing(runs: pd.DataFrame, column: str, limit: float) -> NDArray[np.bool_]:
+    """Which runs are below a limit in a column, at their selected step; those without a number there are not.
+
+    Raises:
+        UsageError if no run has the column.
+    """
+    if column not in runs:
+        raise unknown("column of the runs", column, [str(name) for name in runs])
+    return runs[column].to_numpy(float) < limit
+
+
 def _solved_by(
     runs: pd.DataFrame, curves: pd.DataFrame, task: Task, column: str, threshold: float
 ) -> "tuple[pd.Series[bool], pd.Series[int]]":
     solved = task.solves(runs[column], threshold)
-    passing = curves[task.solves(curves[column], threshold) & (curves["step"] > 0)]
-    first = passing.groupby("seed")["step"].min()
+    met = curves[task.solves(curves[column], threshold) & (curves["step"] > 0)]
+    first = met.groupby("seed")["step"].min()
     return solved, runs["seed"].map(first).where(solved).astype("Int64")

@@ -23,6 +23,9 @@ APART = 9
 def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
     """Draw one panel per operation: curves with Wilson bands, and the printed rate and median as symbols.
 
+    Cells of one model that differ by their setting have its colour. The first has the band and the printed symbols, and
+    the others are thin.
+
     Args:
         runs: the runs with `solved_at`, which is nan for unsolved runs.
         table: the rows of a report, in the order to draw. A cell without runs has only its printed symbols.
@@ -43,30 +46,45 @@ def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tupl
             axis.set_title(style.operation_label(rows["task"].iloc[0], str(operation)))
     axes[0][0].set_ylabel("Share of seeds solved")
     _explain(figure, axes[0])
-    columns = ["series", *([] if alone else ["operation"]), "model", "step", "share", "low", "high"]
-    return figure, pd.concat(drawn, ignore_index=True)[columns]
+    apart = [*([] if alone else ["operation"]), "model", *(["setting"] if (table["setting"] != "").any() else [])]
+    return figure, pd.concat(drawn, ignore_index=True)[["series", *apart, "step", "share", "low", "high"]]
 
 
 def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> pd.DataFrame:
-    """Draw the models of one operation. Returns the numbers drawn."""
+    """Draw the cells of one operation. Returns the numbers drawn."""
     drawn: list[pd.DataFrame] = []
     rates: list[float] = []
-    for model, rows in table.groupby("model", sort=False):
-        look = style.drawing(str(model))
-        line = {"color": look["color"], "linestyle": look["linestyle"]}
-        share = _share_solved(runs[runs["model"] == model])
-        axis.plot(share["step"], share["share"], label=style.label(str(model)), **line)
-        axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
-        drawn.append(share.assign(series="ours", model=model))
-        printed = rows.set_index("metric")["printed"].to_dict()
-        if printed.get("success_rate"):
-            rate, median = float(printed["success_rate"]), float(printed.get("solved_at_median") or "nan")
-            axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
-            _draw_rate(axis, last, rate, look, rates.count(rate))
-            rates.append(rate)
-            marks = {"series": "printed", "model": model, "step": [median, last], "share": [rate / 2, rate]}
-            drawn.append(pd.DataFrame(marks))
+    for model, cells in table.groupby("model", sort=False):
+        for number, (setting, rows) in enumerate(cells.groupby("setting", sort=False)):
+            words = {"model": model, "setting": setting}
+            share = _share_solved(runs[(runs["model"] == model) & (runs["setting"] == setting)])
+            label = ", ".join(filter(None, [style.label(str(model)), str(setting)]))
+            _draw_share(axis, share, label, str(model), number)
+            drawn.append(share.assign(series="ours", **words))
+            printed = dict(zip(rows["metric"].map(str), rows["printed"].map(str), strict=True))
+            if number == 0 and printed.get("success_rate"):
+                marks = _draw_printed(axis, printed, last, str(model), rates)
+                drawn.append(marks.assign(series="printed", **words))
     return pd.concat(drawn, ignore_index=True)
+
+
+def _draw_share(axis: "Axes", share: pd.DataFrame, label: str, model: str, number: int) -> None:
+    """Draw the curve of one cell, the cell of its model with this number."""
+    look = style.drawing(model)
+    width: dict[str, Any] = {"linewidth": 0.7} if number else {}
+    axis.plot(share["step"], share["share"], label=label, color=look["color"], linestyle=look["linestyle"], **width)
+    if number == 0:
+        axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
+
+
+def _draw_printed(axis: "Axes", printed: dict[str, str], last: int, model: str, rates: list[float]) -> pd.DataFrame:
+    """Draw the printed rate and median of a model, and add the rate to `rates`. Returns the numbers drawn."""
+    look = style.drawing(model)
+    rate, median = float(printed["success_rate"]), float(printed.get("solved_at_median") or "nan")
+    axis.plot([median], [rate / 2], color=look["color"], marker="x", markersize=7, markeredgewidth=1.8)
+    _draw_rate(axis, last, rate, look, rates.count(rate))
+    rates.append(rate)
+    return pd.DataFrame({"step": [median, last], "share": [rate / 2, rate]})
 
 
 def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal: int) -> None:

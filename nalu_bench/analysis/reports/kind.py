@@ -67,7 +67,8 @@ class Kind:
     Attributes:
         settings: the schema of the `report` block, a dataclass.
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
-        apart: the words by which the tables tell cells apart; empty if the kind checks this itself.
+        apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
+            checks this itself.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
@@ -108,6 +109,7 @@ class Kind:
         seen: dict[tuple[str, ...], str] = {}
         for want in cells if self.apart else ():
             words = {key: next(iter(values)) for key, values in Kind.words(self, [want]).items()}
+            words["setting"] = want.words()
             key = (want.role, *(words[column] for column in self.apart))
             if key in seen:
                 raise UsageError(

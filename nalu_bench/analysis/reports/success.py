@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
-from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.measure.solved import passing, solved_facts
 from nalu_bench.analysis.printed.published import KEYS
 from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render import style, tables
@@ -43,6 +43,9 @@ METRICS: dict[str, tuple[str, Format]] = {
     "sparsity_error_mean": ("Sparsity error, mean", scientific),
 }
 
+BELOW = "share_below_"
+"""Start of the names of further metrics: the share of all runs whose error is below a limit."""
+
 SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
 """Metric -> the column of the runs that it is the mean of."""
 
@@ -55,11 +58,12 @@ class SuccessSettings(Settings):
     not_comparable: dict[str, str] = field(default_factory=dict)
     layout: dict[str, list[str]] = field(default_factory=dict)
     step_axis: str = "linear"
+    below: dict[str, float] = field(default_factory=dict)
 
 
 @register("success", version=1)
 class Success(Kind):
-    """Rows are models, columns the four statistics over seeds.
+    """Rows are models, or a model and a setting; columns are the four statistics over seeds.
 
     * success rate: solved seeds over seeds asked for, Wilson interval;
     * solved at step: median with a bootstrap interval, mean of a gamma distribution with its profile interval,
@@ -71,16 +75,24 @@ class Success(Kind):
     `<metric>_recomputed` compares this value with our plain sample mean and its Student interval.
 
     Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand;
-    `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log.
+    `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log; `below`,
+    column of the runs -> limit, such as {extrapolation_mse: 1.0e-6}: the share of runs below this limit at the selected
+    step has a column of its own, as `share_below_1e-06`.
     """
 
-    apart: ClassVar[tuple[str, ...]] = ("operation", "model")
+    apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
     split: ClassVar[str] = "extrapolation"
     settings: type[Settings] = SuccessSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
         "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
-        "sparsity_error_mean": (0, math.inf),
+        "sparsity_error_mean": (0, math.inf), BELOW + "*": (0, 1),
     }  # fmt: skip
+
+    @property
+    def further(self) -> dict[str, tuple[str, float]]:
+        """Metric -> column and limit of the shares that the settings ask for."""
+        below: dict[str, float] = self.report["below"]
+        return {f"{BELOW}{limit:g}": (column, limit) for column, limit in below.items()}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
@@ -116,6 +128,9 @@ class Success(Kind):
             for metric, column in SAMPLES.items()
             if (self.published["metric"] == metric + SUFFIX).any()
         }
+        for metric, limit in self.further.items():
+            below = int(passing(runs, *limit).sum())
+            statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))
         trained, unfinished = int(runs["steps"].iloc[0]), count_note(runs)
         notes = dict.fromkeys(statistics, unfinished) | {
             "sparsity_error_mean": "; ".join(filter(None, [unfinished, clipped]))
@@ -138,6 +153,9 @@ class Success(Kind):
             return not_comparable(declared)
         if trained != printed_steps:
             return other_length(trained, printed_steps)
+        if metric in self.further and printed["n_seeds"]:
+            below, seeds = passing(runs, *self.further[metric]), int(printed["n_seeds"])
+            return compare_rates(int(below.sum()), len(runs), round(float(printed["printed"]) * seeds), seeds)
         solved = runs[runs["solved"]]
         if metric.endswith(SUFFIX):
             return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
@@ -165,16 +183,17 @@ class Success(Kind):
     def tables(self, table: pd.DataFrame) -> list[Table]:
         table = self._ordered(table)
         several = table["operation"].nunique() > 1
+        columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
         rows: list[list[str]] = []
         for operation, part in table.groupby("operation", sort=False):
             above = [style.operation_label(part["task"].iloc[0], str(operation))] if several else []
-            for model, group in part.groupby("model", sort=False):
-                names = [*above, style.label(str(model))]
-                for line in _lines(group):
+            for (model, setting), group in part.groupby(["model", "setting"], sort=False):
+                names = [*above, ", ".join(filter(None, [style.label(str(model)), str(setting)]))]
+                for line in _lines(group, columns):
                     rows.append([*names, *line])
                     names = [""] * len(names)
                 above = [""] * len(above)
-        header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in METRICS.values())]
+        header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in columns.values())]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
@@ -215,14 +234,14 @@ def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Compa
     return compare_means(values, float(recomputed["printed"]), float(recomputed["deviation"]), seeds)
 
 
-def _lines(group: pd.DataFrame) -> Iterator[list[str]]:
-    """The lines of one model in the table: each has a name and one text per metric."""
+def _lines(group: pd.DataFrame, columns: Mapping[str, tuple[str, Format]]) -> Iterator[list[str]]:
+    """The lines of one cell in the table: each has a name and one text per metric, the `columns`."""
     cells = {line["metric"]: line for line in records(group)}
     seeds = max(line["n_seeds"] for line in cells.values())
-    renewed = {metric: cells[metric + SUFFIX] for metric in METRICS if metric + SUFFIX in cells}
+    renewed = {metric: cells[metric + SUFFIX] for metric in columns if metric + SUFFIX in cells}
 
     def line(name: str, show: Callable[[dict[str, Any], Format], str], cells: dict[str, dict[str, Any]]) -> list[str]:
-        return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in METRICS.items())]
+        return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in columns.items())]
 
     yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", tables.ours, cells)
     yield line("printed", tables.printed, cells)

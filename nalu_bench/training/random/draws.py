@@ -8,7 +8,8 @@ tensor operations. Both give the same bits before the spreading, and the same up
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -19,13 +20,45 @@ from nalu_bench.training.random import streams
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Draw = Callable[[int], Tensor]
-"""Step -> numbers (S, N, B), which are overwritten by the next draw."""
+Place = dict[str, Any]
+"""The place of a draw in its sequence, as tensors and plain values for a checkpoint."""
 
 
-def coefficients(intervals: NDArray[np.float32]) -> Tensor:
-    """Offset and slope (2, 2) of the lines in u below and above u = 1/2, see `spread`."""
-    (low, high), (low2, high2) = np.asarray(intervals, np.float64)
+class Draw(Protocol):
+    """Step -> numbers (S, N, B), which are overwritten by the next draw.
+
+    A draw that can only go forward keeps its place in checkpoints. Its numbers do not depend on it: without a place,
+    or with an earlier one, it goes through the steps between.
+    """
+
+    def __call__(self, step: int) -> Tensor: ...
+
+    def place(self) -> Place:
+        """Where the draw is; empty if any step can be drawn at once."""
+
+    def go_to(self, place: Place) -> None:
+        """Take over a place of the same draw; an empty one changes nothing."""
+
+
+@dataclass(frozen=True)
+class Addressed:
+    """A draw of which any step can be drawn at once."""
+
+    numbers: Callable[[int], Tensor]
+
+    def __call__(self, step: int) -> Tensor:
+        return self.numbers(step)
+
+    def place(self) -> Place:
+        return {}
+
+    def go_to(self, place: Place) -> None:
+        pass
+
+
+def coefficients(intervals: NDArray[Any]) -> Tensor:
+    """Offset and slope (2, 2) of the lines in u below and above u = 1/2, see `spread`; the ends count as float32."""
+    (low, high), (low2, high2) = np.asarray(intervals, np.float32).astype(np.float64)
     return torch.tensor([[low, 2 * (high - low)], [2 * low2 - high2, 2 * (high2 - low2)]], dtype=torch.float32)
 
 
@@ -51,7 +84,7 @@ def tensor_draw(shape: tuple[int, int]) -> Callable[[Tensor, Tensor, Tensor], Te
     return draw
 
 
-def numba_draw(keys: Tensor, shape: tuple[int, int], lines: Tensor) -> Draw:
+def numba_draw(keys: Tensor, shape: tuple[int, int], lines: Tensor) -> Callable[[int], Tensor]:
     """Draws on the CPU into one buffer: step -> (S, N, B)."""
     from nalu_bench.training.random.numba_kernels import fill
 

@@ -1,0 +1,121 @@
+"""Cells of one model that differ by a setting: their words, their rows, their curves; and shares below a limit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.printed.published import COLUMNS
+from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.reports.success import Success
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.experiment import CellGroup, Experiment
+
+PLAIN = experiment.load("madsen2020/table1")
+STREAMS = CellGroup(["task=ten_parameter", "recipe=madsen2020", "recipe.streams=stable_nalu"], {"model": ["nac_mul"]})
+BELOW = "share_below_1e-06"
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Experiment:
+    """Table 1 with a row on the authors' streams, and with the share of runs below 1e-6."""
+    rows = [
+        f"ten_parameter,{setting},mul,extrapolation,nac_mul,{metric},{printed},,,100,NAC,invented"
+        for setting in ("", "streams=stable_nalu")
+        for metric, printed in (("success_rate", 0.13), ("solved_at_median", 55000), (BELOW, 0.1))
+    ]
+    (tmp_path / "table1.published.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    return replace(
+        PLAIN, folder=tmp_path, cells=[*PLAIN.cells, STREAMS], settings={"streams": "recipe.streams"},
+        usual={"streams": "addressable"}, report={**PLAIN.report, "below": {"extrapolation_mse": 1e-6}},
+    )  # fmt: skip
+
+
+def measured() -> Measured:
+    """Runs of the NAC•: 24 of 100 are solved on our streams, 13 on the authors'; half of these have tiny errors."""
+    frames = []
+    for setting, solved in (("", 24), ("streams=stable_nalu", 13)):
+        met = np.arange(100) < solved
+        facts = {
+            "role": "cell", "task": "ten_parameter", "setting": setting, "operation": "mul", "model": "nac_mul",
+            "cell": setting, "steps": 200_000, "log_every": 1000, "asked": 100, "seed": range(100),
+            "status": "finished", "solved": met, "solved_at": np.where(met, 55_000.0, np.nan), "sparsity_error": 1e-6,
+            "extrapolation_mse": np.where(met, np.where(np.arange(100) % 2, 1e-7, 1.5e-6), np.nan),
+        }  # fmt: skip
+        frames.append(pd.DataFrame(facts))
+    return Measured(pd.concat(frames, ignore_index=True))
+
+
+def test_a_usual_value_leaves_labels_and_addresses_as_they_are(both: Experiment) -> None:
+    before, after = (compose.plan_experiment(one, ["budget=paper"]).cells for one in (PLAIN, both))
+    assert [(want.label(), want.cell.digest) for want in after[:3]] == [
+        (want.label(), want.cell.digest) for want in before
+    ]
+    assert after[3].label() == "ten_parameter operation=mul streams=stable_nalu / nac_mul"
+    assert [want.words() for want in after] == ["", "", "", "streams=stable_nalu"]
+    assert after[3].cell.digest not in {want.cell.digest for want in before}
+
+
+def test_cells_that_only_a_setting_tells_apart_can_be_reported(both: Experiment) -> None:
+    cells = compose.plan_experiment(both, ["budget=paper"]).cells
+    Success(both).check(cells)
+    unnamed = replace(both, settings={}, usual={})
+    with pytest.raises(UsageError, match="tells cells apart by operation and setting and model"):
+        Success(unnamed).check(compose.plan_experiment(unnamed, ["budget=paper"]).cells)
+
+
+def test_every_setting_has_rows_of_its_own_beside_its_printed_numbers(both: Experiment) -> None:
+    kind = Success(both)
+    table = compared(kind.rows(measured()), kind.published)
+    rates = table[table["metric"] == "success_rate"].set_index("setting")
+    assert rates["ours"].to_dict() == {"": 0.24, "streams=stable_nalu": 0.13}
+    assert rates["printed"].tolist() == ["0.13", "0.13"]
+    assert rates.loc["streams=stable_nalu", "verdict"] in ("agrees", "exact")
+    assert table.loc[table["metric"] == "solved_at_median", "verdict"].isin(["agrees", "exact"]).all()
+    (shown,) = kind.tables(table)
+    assert shown.header[-1] == "Error below 1e-06"
+    assert [row[0] for row in shown.rows if row[0]] == ["NAC•", "NAC•, streams=stable_nalu"]
+    assert [row[-1] for row in shown.rows if row[1].startswith("ours")] == ["12 % [7 %, 20 %]", "6 % [3 %, 12 %]"]
+
+
+def test_shares_below_a_limit_are_compared_as_rates(both: Experiment) -> None:
+    kind = Success(both)
+    table = compared(kind.rows(measured()), kind.published)
+    shares = table[table["metric"] == BELOW].set_index("setting")
+    assert shares["ours"].tolist() == [0.12, 0.06]
+    assert set(shares["verdict"]) == {"agrees"}
+
+
+def test_a_limit_of_a_column_that_no_run_has_is_refused(both: Experiment) -> None:
+    wrong = replace(both, report={**both.report, "below": {"extrapolation_mss": 1e-6}})
+    with pytest.raises(UsageError, match=r"unknown column of the runs 'extrapolation_mss'; did you mean"):
+        Success(wrong).rows(measured())
+
+
+def test_the_curves_of_one_model_have_its_colour_and_its_printed_symbols_once(both: Experiment) -> None:
+    from matplotlib import pyplot as plt
+
+    kind = Success(both)
+    figure, drawn = kind.figure(measured(), compared(kind.rows(measured()), kind.published))
+    ours = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 1]
+    assert [line.get_label() for line in ours] == ["NAC•", "NAC•, streams=stable_nalu"]
+    assert len({line.get_color() for line in ours}) == 1
+    assert len({line.get_linewidth() for line in ours}) == 2
+    assert len([line for line in figure.axes[0].lines if len(line.get_xdata()) == 1]) == 2
+    plt.close(figure)
+    last = drawn[(drawn["series"] == "ours") & (drawn["step"] == 200_000)].set_index("setting")["share"]
+    assert last.to_dict() == {"": 0.24, "streams=stable_nalu": 0.13}
+
+
+def test_usual_words_must_be_among_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "experiments" / "mine"
+    folder.mkdir(parents=True)
+    text = (PLAIN.folder / "table1.yaml").read_text(encoding="utf-8")
+    (folder / "it.yaml").write_text(f"{text}\nsettings: {{streams: recipe.streams}}\nusual: {{stream: addressable}}\n")
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
+    with pytest.raises(UsageError, match=r"unknown word of usual .* 'stream'; did you mean 'streams'"):
+        experiment.load("mine/it")
