@@ -316,7 +316,7 @@ def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from nalu_bench import registry
-    from nalu_bench.plan import compose, experiment
+    from nalu_bench.plan import compose, experiment, folders
 
     names = {f"{group}": compose.group_names(group) for group in compose.GROUPS}
     names |= {"experiment": experiment.names(), "unit": sorted(registry.units.entries)}
@@ -325,6 +325,8 @@ def _list(options: argparse.Namespace) -> int:
     for kind, entries in names.items():
         if options.kind in (None, kind):
             print(f"{kind}: {', '.join(entries)}")
+    for reason in folders.installed().lost:
+        print(f"warning: {reason}", file=sys.stderr)
     return 0
 
 
