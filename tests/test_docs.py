@@ -14,7 +14,7 @@ from nalu_bench import paths, registry
 from nalu_bench.models.model import Model, Penalty
 from nalu_bench.models.network import Network
 from nalu_bench.models.recurrent import Recurrent
-from nalu_bench.plan import experiment
+from nalu_bench.plan import experiment, folders
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.actor_critic import ActorCritic
 from nalu_bench.tasks.task import Task
@@ -77,10 +77,7 @@ def in_copy(copy: Path, *command: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(
-    copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NALU_BENCH_CONF", str(copy / "package/conf"))
+def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(copy: Path) -> None:
     commands = [line for language, target, text in blocks() if language == "sh" for line in text.splitlines()]
     commands = [command for command in commands if command.startswith("nalu-bench ")]
     assert len(commands) == 5
@@ -92,6 +89,10 @@ def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(
 def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
     project = tomllib.loads((copy / "package/pyproject.toml").read_text(encoding="utf-8"))["project"]
     kinds = {kind.package: kind for kind in vars(registry).values() if isinstance(kind, registry.Registry)}
+    configurations = project["entry-points"].pop(folders.ENTRY_POINTS)
+    assert [copy / "package" / name.replace(".", "/") for name in configurations.values()] == [
+        copy / "package/mine/conf"
+    ]
     assert set(project["entry-points"]) <= set(kinds)
     text = (copy / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert all(group in text for group in kinds)

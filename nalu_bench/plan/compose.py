@@ -22,9 +22,10 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from nalu_bench import paths, registry
-from nalu_bench.errors import UsageError, taken, unknown
+from nalu_bench import registry
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
+from nalu_bench.plan import folders
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -186,8 +187,8 @@ def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: Cell
 
 
 def group_files(group: str) -> dict[str, Path]:
-    """Name -> YAML file of all that a group offers, shipped and the user's."""
-    files = {path.stem: path for folder in _conf_dirs() for path in (folder / group).glob("*.yaml")}
+    """Name -> YAML file of all that a group offers: shipped, of installed packages and the user's."""
+    files = {path.stem: path for folder in folders.of_configurations() for path in (folder / group).glob("*.yaml")}
     return dict(sorted(files.items()))
 
 
@@ -268,7 +269,7 @@ def _configure(pairs: Sequence[Pair]) -> DictConfig:
     chosen = {key: value for key, value in pairs if key in GROUPS}
     for group, name in chosen.items():
         if str(name) not in group_names(group):
-            raise unknown(group, str(name), group_names(group))
+            raise folders.unknown(group, str(name), group_names(group))
     config = _composed(tuple(f"{group}={name}" for group, name in sorted(chosen.items()))).copy()
     for key, value in pairs:
         if key not in GROUPS:
@@ -311,15 +312,22 @@ def _keys(config: Any, prefix: str = "") -> Iterator[str]:
 def _composed(groups: tuple[str, ...]) -> DictConfig:
     _register_schemas()
     GlobalHydra.instance().clear()
-    user = [f"hydra.searchpath=[file://{folder}]" for folder in _conf_dirs()[1:]]
+    shipped, *others = folders.of_configurations()
     try:
-        with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(paths.conf_dir())):
-            return compose("config", overrides=[*groups, *user])
+        with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
+            return compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"])
     except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
-        raise UsageError(f"cannot compose {' '.join(groups) or 'the defaults'}: {error}") from None
+        told = f"cannot compose {' '.join(groups) or 'the defaults'}: {error}"
+        raise UsageError(" ".join([told, *folders.installed().lost])) from None
+
+
+def _quoted(folder: Path) -> str:
+    """A folder as an element of Hydra's search path."""
+    path = str(folder).replace("'", r"\'")
+    return f"'file://{path}'"
 
 
 @functools.cache
@@ -338,27 +346,6 @@ def _register_schemas() -> dict[str, UsageError]:
             except UsageError as error:  # only a cell that needs this class fails
                 lost[f"{kind}/{name}_schema"] = error
     return lost
-
-
-def _conf_dirs() -> list[Path]:
-    """The shipped folder, then the user's: it adds names.
-
-    Raises:
-        UsageError if a user's file has the name of a shipped one: it would be ignored.
-    """
-    shipped, user = paths.conf_dir(), paths.user_conf_dir()
-    if user is None or user == shipped.resolve():
-        return [shipped]
-    _refuse_shadows(shipped, user)
-    return [shipped, user]
-
-
-@functools.cache
-def _refuse_shadows(shipped: Path, user: Path) -> None:
-    for path in sorted(shipped.rglob("*.yaml")):
-        name = path.relative_to(shipped)
-        if (user / name).exists():
-            raise taken(name.parent.as_posix(), name.stem, path, user / name)
 
 
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:

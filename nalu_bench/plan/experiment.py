@@ -16,8 +16,8 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from nalu_bench import paths
 from nalu_bench.errors import UsageError, taken, unknown
+from nalu_bench.plan import folders
 from nalu_bench.plan.schemas import filled
 
 DEFAULT_BUDGET = "short"
@@ -177,7 +177,7 @@ def load(name: str) -> Experiment:
     """
     files = _files()
     if name not in files:
-        raise unknown("experiment", name, files)
+        raise folders.unknown("experiment", name, files)
     where = f"experiments/{name}.yaml"
     try:
         content = OmegaConf.to_container(OmegaConf.load(files[name]))
@@ -209,13 +209,12 @@ def _files() -> dict[str, Path]:
     """Name -> file of every experiment.
 
     Raises:
-        UsageError if a user's experiment has the name of a shipped one, whose folder in `results/` it would write to.
+        UsageError if two experiments have one name: both would write to one folder in `results/`.
     """
-    user = paths.user_conf_dir()
     found: dict[str, Path] = {}
-    for root in (paths.experiments_dir(), *([user / "experiments"] if user else [])):
+    for root in folders.of_experiments():
         for path in root.glob("*/*.yaml"):
             name = path.relative_to(root).with_suffix("").as_posix()
-            if found.setdefault(name, path).resolve() != path.resolve():
+            if found.setdefault(name, path) != path:
                 raise taken("experiment", name, found[name], path)
     return found

@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
-from nalu_bench import paths, registry
+from nalu_bench import registry
 from nalu_bench.errors import UsageError
+from nalu_bench.plan import folders
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,9 @@ def of_operation(task: str, operation: str) -> str:
 
 
 def _values(group: str, name: str) -> dict[str, Any]:
-    """The keys and values of a YAML file, shipped or the user's; empty if there is no such file."""
-    user = paths.user_conf_dir()
-    folders = [paths.conf_dir(), *([user] if user else [])]
-    path = next((path for folder in folders if (path := folder / group / f"{name}.yaml").is_file()), None)
+    """The keys and values of a YAML file in any folder of configurations; empty if there is no such file."""
+    files = (folder / group / f"{name}.yaml" for folder in folders.of_configurations())
+    path = next((path for path in files if path.is_file()), None)
     return _read(path) if path else {}
 
 

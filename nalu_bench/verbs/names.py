@@ -1,6 +1,7 @@
 """nalu-bench list: what configurations can name, a line each."""
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Iterable
 
@@ -22,7 +23,7 @@ def add(verbs: "asked.Verbs") -> None:
 def names(options: argparse.Namespace) -> int:
     """Print every name of a kind, or of all kinds, with a description."""
     from nalu_bench import registry
-    from nalu_bench.plan import compose, described, experiment
+    from nalu_bench.plan import compose, described, experiment, folders
 
     kinds = [*compose.GROUPS, "unit", "experiment"]
     if options.kind is not None and options.kind not in kinds:
@@ -38,6 +39,8 @@ def names(options: argparse.Namespace) -> int:
         else:
             for name in compose.group_names(kind):
                 print(_entry(name, [described.about(kind, name)]))
+    for reason in folders.installed().lost:
+        print(f"warning: {reason}", file=sys.stderr)
     return 0
 
 

@@ -1,20 +1,22 @@
-"""Examples as a user has them: the package installed, NALU_BENCH_CONF set, and a home of its own."""
+"""Examples as a user has them: the package installed, and a home of its own."""
 
 import contextlib
 import copy
 import functools
 import shutil
+import subprocess
 import sys
-import tomllib
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
 
 from nalu_bench import paths, registry
-from nalu_bench.plan import compose
+from nalu_bench.plan import compose, folders
 from nalu_bench.registry import Registry
 
 Example = Callable[[str, Path], AbstractContextManager[Path]]
@@ -22,19 +24,24 @@ Example = Callable[[str, Path], AbstractContextManager[Path]]
 
 @pytest.fixture(scope="session")
 def example() -> Example:
-    """(name, folder) -> a context in which the example is installed below the folder, in `conf`, `home` and `site`."""
+    """(name, folder) -> a context in which the example is installed below the folder, in `site`, beside `home`.
+
+    A folder `conf` beside the package is copied, too, and NALU_BENCH_CONF names it.
+    """
     return _example
 
 
 @contextlib.contextmanager
 def _example(name: str, folder: Path) -> Iterator[Path]:
     source, site = paths.CHECKOUT / "examples" / name, folder / "site"
+    Plugins.instance()  # stores Hydra's own schemas, once in a process
     before, schemas = set(sys.modules), copy.deepcopy(ConfigStore.instance().repo)
     with pytest.MonkeyPatch.context() as patch:
         _install(source, site)
         patch.syspath_prepend(site)
-        shutil.copytree(source / "conf", folder / "conf")
-        patch.setenv("NALU_BENCH_CONF", str(folder / "conf"))
+        if (source / "conf").is_dir():
+            shutil.copytree(source / "conf", folder / "conf")
+            patch.setenv("NALU_BENCH_CONF", str(folder / "conf"))
         patch.setenv("NALU_BENCH_HOME", str(folder / "home"))
         _forget_names()
         yield folder
@@ -46,19 +53,12 @@ def _example(name: str, folder: Path) -> Iterator[Path]:
 
 
 def _install(source: Path, site: Path) -> None:
-    """Copy the modules and write the entry points of `pyproject.toml` beside them, as pip does."""
-    project = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))
-    site.mkdir(parents=True)
-    for module in project["tool"]["hatch"]["build"]["targets"]["wheel"]["include"]:
-        shutil.copy(source / module, site)
-    about, lines = project["project"], []
-    for group, points in about["entry-points"].items():
-        lines += [f"[{group}]", *(f"{name} = {place}" for name, place in points.items())]
-    installed = site / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
-    installed.mkdir()
-    metadata = f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n"
-    (installed / "METADATA").write_text(metadata, encoding="utf-8")
-    (installed / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Build the wheel and unpack it, as pip does."""
+    wheels = site.parent / "wheels"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+    subprocess.run(build, cwd=source, check=True, capture_output=True)
+    with zipfile.ZipFile(next(wheels.glob("*.whl"))) as archive:
+        archive.extractall(site)
 
 
 def _forget_names() -> None:
@@ -68,5 +68,5 @@ def _forget_names() -> None:
         if isinstance(kind, Registry):
             for name in kept:
                 vars(kind).pop(name, None)
-    compose._composed.cache_clear()
-    compose._register_schemas.cache_clear()
+    for cache in (compose._composed, compose._register_schemas, folders.installed, folders._refuse_one_name):
+        cache.cache_clear()

@@ -8,7 +8,7 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, looks
+from nalu_bench.plan import compose, experiment, folders, looks
 
 MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
 MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
@@ -21,7 +21,7 @@ def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "model" / "mine.yaml").write_text(MODEL.format("mine"))
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
     compose._composed.cache_clear()
-    compose._refuse_shadows.cache_clear()
+    folders._refuse_one_name.cache_clear()
     yield tmp_path
     compose._composed.cache_clear()
 

@@ -1,7 +1,7 @@
 """The sum of digits that are seen one after the other, and the description of a model that reads them.
 
 Configurations are checked before torch is loaded, so this module does not import it: the network is in
-`digit_network`.
+`digits.digit_network`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class DigitReader(Recurrent):
             )
 
     def network(self, task: Task) -> Network:
-        from digit_network import DigitNetwork
+        from digits.digit_network import DigitNetwork
 
         cell, head = self.layers(self.features, task.output_size)
         return DigitNetwork(self.channels, self.features, cell, head, self.initial_state, self.outputs == EVERY)

@@ -1,0 +1,192 @@
+"""What every unit must do. A test of a package of its own is one line: `contract.check(MyUnit)`.
+
+Each rule is a function of a class and the options of its constructor. It raises AssertionError where a unit breaks it.
+Units have 4 inputs and 2 outputs here, and are checked in float64.
+"""
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.func import functional_call, stack_module_state, vmap
+
+from nalu_bench.units.unit import Unit
+
+SIZES = (4, 2)
+SHAPES = ((4,), (5, 4), (3, 5, 4))
+
+
+def check(unit: type[Unit], **options: Any) -> None:
+    """Hold a unit to every rule.
+
+    Args:
+        unit: the class.
+        options: arguments of its constructor other than the two sizes.
+
+    Raises:
+        AssertionError at the first rule that the unit breaks.
+
+    >>> from nalu_bench.units import NALU
+    >>> check(NALU, shared=False)
+    """
+    for rule in RULES:
+        rule(unit, options)
+
+
+def maps_the_last_axis_and_leaves_the_others(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit = _made(cls, options)
+    for shape in SHAPES:
+        x = _inputs(*shape)
+        y = unit(x)
+        _must(y.shape == (*shape[:-1], 2), f"inputs {shape} must give {(*shape[:-1], 2)}, got {tuple(y.shape)}")
+        _must(y.dtype == x.dtype, f"outputs must have the type of the inputs, {x.dtype}, got {y.dtype}")
+        rows = torch.stack([unit(row) for row in x.reshape(-1, 4)]).view(y.shape)
+        _equal(y, rows)
+
+
+def works_in_float32_as_made(cls: type[Unit], options: dict[str, Any]) -> None:
+    y = cls(*SIZES, **options)(torch.rand(5, 4))
+    _must(y.dtype == torch.float32, f"inputs in float32 must give outputs in float32, got {y.dtype}")
+
+
+def works_in_sequence_with_others(cls: type[Unit], options: dict[str, Any]) -> None:
+    first, second = _made(cls, options, (6, 4)), _made(cls, options, seed=1)
+    x = _inputs(5, 6)
+    _must(torch.equal(nn.Sequential(first, second)(x), second(first(x))), "it must work in nn.Sequential")
+
+
+def equals_a_loop_under_vmap_over_stacked_parameters(cls: type[Unit], options: dict[str, Any]) -> None:
+    units = [_made(cls, options, seed=seed) for seed in range(3)]
+    x = _inputs(3, 5, 4)
+    module = _Everything(units[0])
+
+    def one(parameters: dict[str, Tensor], x: Tensor) -> Any:
+        return functional_call(module, {f"unit.{name}": value for name, value in parameters.items()}, (x,))
+
+    stacked = vmap(one)(stack_module_state(list(units))[0], x)
+    for lane, unit in enumerate(units):
+        for name, value in _everything(unit, x[lane]).items():
+            _equal(stacked[name][lane], value)
+
+
+@torch.no_grad()
+def projects_stacked_parameters_too(cls: type[Unit], options: dict[str, Any]) -> None:
+    units = [_made(cls, options, seed=seed) for seed in range(3)]
+    for parameter in [parameter for unit in units for parameter in unit.parameters()]:
+        parameter.mul_(10).sub_(2)
+    stacked = copy.deepcopy(units[0])
+    for name, value in stack_module_state(list(units))[0].items():
+        setattr(stacked, name, nn.Parameter(value))
+    for unit in (stacked, *units):
+        unit.project_()
+    for name, parameter in stacked.named_parameters():
+        each = torch.stack([unit.get_parameter(name) for unit in units])
+        _must(torch.equal(parameter, each), f"`project_` must clamp {name} elementwise, so that it may be stacked")
+
+
+def has_weights_of_outputs_by_inputs(cls: type[Unit], options: dict[str, Any]) -> None:
+    for name, W in _made(cls, options).weights().items():
+        _must(W.shape == (2, 4), f"`weights` must give matrices (out, in) = (2, 4), got {tuple(W.shape)} for {name}")
+
+
+def stores_nothing_while_it_computes(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit, x = _made(cls, options), _inputs(5, 4)
+    before, contents = _state(unit), {name: p.detach().clone() for name, p in unit.named_parameters()}
+    first, second = _everything(unit, x), _everything(unit, x)
+    for name, value in unit.penalties(x).items():
+        _must(value.shape == (), f"the penalty {name} must be a scalar, got the shape {tuple(value.shape)}")
+    _must(all(torch.equal(first[name], second[name]) for name in first), "equal inputs must give equal outputs")
+    _must(_state(unit) == before, "a unit must store nothing on itself while it computes")
+    kept = all(torch.equal(parameter, contents[name]) for name, parameter in unit.named_parameters())
+    _must(kept, "a unit must not change its parameters while it computes")
+
+
+def names_every_parameter_in_initialisers(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit = _made(cls, options)
+    named, own = sorted(unit.initialisers()), sorted(name for name, _ in unit.named_parameters())
+    _must(named == own, f"`initialisers` must name the parameters {own}, got {named}")
+    _must(not list(unit.buffers()), "a unit must keep its constants as numbers, not as buffers")
+
+
+def draws_equal_weights_from_equal_generators(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit, before, draws = _made(cls, options), torch.get_rng_state(), []
+    for seed in (7, 7, 8):
+        unit.reset_parameters(Generator().manual_seed(seed))
+        draws.append(nn.utils.parameters_to_vector(unit.parameters()).detach())
+    _must(torch.equal(draws[0], draws[1]), "equal generators must give equal weights")
+    _must(not torch.equal(draws[0], draws[2]), "other generators must give other weights")
+    _must(torch.equal(torch.get_rng_state(), before), "`reset_parameters` must draw from its generator alone")
+
+
+def is_documented_with_formula_and_source(cls: type[Unit], options: dict[str, Any]) -> None:
+    text = vars(cls)["__doc__"] or ""
+    _must(re.search(r"\w\)? = \S", text) is not None, "its docstring must hold a formula, such as y = W x")
+    _must("Source:" in text or "else as" in text, "its docstring must hold its source, as in Source: none")
+
+
+def refuses_to_have_no_inputs_or_outputs(cls: type[Unit], options: dict[str, Any]) -> None:
+    for sizes in ((0, 1), (1, 0)):
+        try:
+            cls(*sizes, **options)
+        except ValueError as error:
+            told = str(error)
+            _must(f"got {sizes[0]} and {sizes[1]}" in told, f"{sizes} must be named in the error, got {told}")
+        else:
+            raise AssertionError(f"a unit must refuse the sizes {sizes}: call super().__init__ first")
+
+
+RULES: tuple[Callable[[type[Unit], dict[str, Any]], None], ...] = (
+    maps_the_last_axis_and_leaves_the_others,
+    works_in_float32_as_made,
+    works_in_sequence_with_others,
+    equals_a_loop_under_vmap_over_stacked_parameters,
+    projects_stacked_parameters_too,
+    has_weights_of_outputs_by_inputs,
+    stores_nothing_while_it_computes,
+    names_every_parameter_in_initialisers,
+    draws_equal_weights_from_equal_generators,
+    is_documented_with_formula_and_source,
+    refuses_to_have_no_inputs_or_outputs,
+)
+
+
+class _Everything(nn.Module):
+    """Outputs, weights and penalties of a unit, as a module."""
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__()
+        self.unit = copy.deepcopy(unit)
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return _everything(self.unit, x)
+
+
+def _everything(unit: Unit, x: Tensor) -> dict[str, Tensor]:
+    return {"output": unit(x), **unit.weights(), **unit.penalties(x)}
+
+
+def _made(cls: type[Unit], options: dict[str, Any], sizes: tuple[int, int] = SIZES, seed: int = 0) -> Unit:
+    unit = cls(*sizes, **options)
+    unit.reset_parameters(Generator().manual_seed(seed))
+    return unit.double()
+
+
+def _inputs(*shape: int) -> Tensor:
+    return torch.rand(*shape, dtype=torch.float64, generator=Generator().manual_seed(0)) * 2 + 0.5
+
+
+def _state(unit: Unit) -> dict[str, Any]:
+    """The attributes of a unit; dictionaries, such as those of parameters, as copies."""
+    return {key: dict(value) if isinstance(value, dict) else value for key, value in vars(unit).items()}
+
+
+def _equal(value: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(value, expected, rtol=1e-13, atol=1e-15)
+
+
+def _must(condition: bool, words: str) -> None:
+    if not condition:
+        raise AssertionError(words)

@@ -1,0 +1,94 @@
+"""A unit of one's own: found, listed, trained and reported from its installed package alone."""
+
+import runpy
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nalu_bench import paths, registry
+from nalu_bench.cli import main
+from nalu_bench.plan import compose
+from nalu_bench.run.check import check
+from nalu_bench.run.jobs import pending
+from nalu_bench.store.reader import Store
+
+Example = Callable[[str, Path], AbstractContextManager[Path]]
+
+SMOKE = ["budget=smoke", "device.workers=1"]
+
+pytestmark = pytest.mark.usefixtures("one_thread", "my_unit")
+
+
+@pytest.fixture(scope="module")
+def my_unit(example: Example, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with example("my_unit", tmp_path_factory.mktemp("my_unit")) as folder:
+        yield folder
+
+
+def test_it_is_listed_with_the_others_and_not_imported_for_that(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    listed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert {"my_unit", "nmu"} <= set(listed["unit"].split(", "))
+    assert {"my_unit", "single_my_unit", "nmu"} <= set(listed["model"].split(", "))
+    assert {"my_unit/powers", "madsen2020/table1"} <= set(listed["experiment"].split(", "))
+    assert "my_unit" not in sys.modules
+
+
+def test_its_own_tests_pass() -> None:
+    for name, value in runpy.run_path(str(paths.CHECKOUT / "examples/my_unit/test_my_unit.py")).items():
+        if name.startswith("test_"):
+            value()
+
+
+def test_its_gradients_are_right(check_gradients: Callable[..., None]) -> None:
+    import torch
+
+    check_gradients(registry.units.load("my_unit")(4, 2), torch.tensor([[0.5, -1.5, 2.5, -0.7]]))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ["task=ten_parameter", "model=my_unit"],
+        ["task=arithmetic", "task.operation=div", "model=single_my_unit"],
+        ["task=identity", "model=my_unit"],
+        ["task=operands", "task.operation=sqrt", "task.operands=1", "model=single_my_unit", "recipe=iit_tables"],
+        ["task=number_words", "model=text_lstm_nac", "model.head.unit=my_unit", "model.head.options={}"],
+    ],
+    ids=lambda cell: cell[0],
+)
+def test_it_trains_on_tasks_of_every_kind(cell: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *cell, *SMOKE]) == 0
+    assert "2/2 runs" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_processes_side_by_side_find_it(capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["task=ten_parameter", "task.operation=add", "model=my_unit,single_my_unit", "budget=smoke"]
+    assert main(["run", "-m", *cells, "device.workers=2"]) == 0
+    assert capsys.readouterr().out.count("2/2 runs") == 2
+
+
+def test_its_experiment_is_reported_like_those_of_the_papers(my_unit: Path) -> None:
+    assert main(["run", "experiment=my_unit/powers", *SMOKE]) == 0
+    assert main(["report", "my_unit/powers", "budget=smoke"]) == 0
+    folder = my_unit / "home/results/local/my_unit/powers"
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table["model"]) == {"my_unit", "single_my_unit", "nac_mul", "nalu"}
+    assert "Real NPU alone" in (folder / "table.md").read_text(encoding="utf-8")
+    assert (folder / "figure.png").exists()
+
+
+def test_the_cells_of_its_readme_can_be_trained() -> None:
+    text = (paths.CHECKOUT / "examples/my_unit/README.md").read_text(encoding="utf-8")
+    commands = [shlex.split(line)[2:] for line in text.splitlines() if line.startswith("nalu-bench run")]
+    assert len(commands) == 5
+    for words in commands:
+        if not words[0].startswith("experiment="):
+            plan = compose.plan_cells([word for word in words if word != "-m"], multirun="-m" in words)
+            assert check(plan.machine, pending(plan.cells, Store(paths.runs_dir()), plan.machine)) == {}
