@@ -20,13 +20,16 @@ def add_overrides(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="what to choose and to set")
 
 
-def experiment_name(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+def experiment_name(arguments: Sequence[str], sign: str = "/") -> tuple[str | None, list[str]]:
     """The experiment that a command names, as `experiment=` or as a word such as madsen2020/table1; and the rest.
+
+    Args:
+        arguments: of the command. sign: what such a word holds; empty for a verb to which every word is a name.
 
     Raises:
         UsageError for two experiments.
     """
-    names = [text for text in arguments if text.startswith("experiment=") or ("/" in text and "=" not in text)]
+    names = [text for text in arguments if text.startswith("experiment=") or (sign in text and "=" not in text)]
     named = [text.removeprefix("experiment=") for text in names]
     if len(named) > 1 or any("," in name for name in named):
         raise UsageError("one experiment at a time: give experiment= once, without a list.")

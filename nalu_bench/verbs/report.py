@@ -34,7 +34,7 @@ def report(options: argparse.Namespace) -> int:
 
     if options.all:
         return _report_all()
-    name, overrides = asked.experiment_name(options.overrides)
+    name, overrides = asked.experiment_name(options.overrides, sign="")
     if name is None:
         raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}; or --all.")
     chosen = experiment.load(name)
@@ -52,15 +52,11 @@ def report(options: argparse.Namespace) -> int:
 def _report_all() -> int:
     from nalu_bench.analysis import outcome
     from nalu_bench.analysis.loaded import Loaded
-    from nalu_bench.analysis.measure.manifest import MANIFEST
     from nalu_bench.analysis.pages import build
-    from nalu_bench.plan import experiment
 
-    for name in experiment.names():
-        if (paths.results_dir() / name / MANIFEST).exists():
-            chosen = experiment.load(name)
-            page = build.report(Loaded(chosen, _write(chosen, [])))
-            print(f"{name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
+    for loaded in build.reported(paths.results_dir()):
+        page = build.report(Loaded(loaded.experiment, _write(loaded.experiment, [])))
+        print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
     return 0
 

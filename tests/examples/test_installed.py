@@ -49,8 +49,8 @@ def nalu_bench(python: Path, *arguments: str) -> str:
 
 
 def test_what_is_installed_is_listed_trained_and_reported(python: Path) -> None:
-    assert " single_my_unit," in nalu_bench(python, "list", "model")
-    assert " my_task," in nalu_bench(python, "list", "task")
+    assert "\n  single_my_unit " in nalu_bench(python, "list", "model")
+    assert "\n  my_task " in nalu_bench(python, "list", "task")
     both = ["task=my_task", "model=my_unit,single_my_unit,nalu", "budget=smoke"]
     assert nalu_bench(python, "run", "-m", *both, "device.workers=2").count("2/2 runs") == 3
     nalu_bench(python, "run", "experiment=my_unit/powers", "budget=smoke")

@@ -31,12 +31,22 @@ def my_unit(example: Example, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def test_it_is_listed_with_the_others_and_not_imported_for_that(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
-    listed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
-    assert {"my_unit", "nmu"} <= set(listed["unit"].split(", "))
-    assert {"my_unit", "single_my_unit", "nmu"} <= set(listed["model"].split(", "))
-    assert {"my_unit/powers", "madsen2020/table1"} <= set(listed["experiment"].split(", "))
+    def listed(kind: str) -> set[str]:
+        assert main(["list", kind]) == 0
+        return {line.split()[0] for line in capsys.readouterr().out.splitlines() if line[:3].strip()}
+
+    assert {"my_unit", "nmu"} <= listed("unit")
+    assert {"my_unit", "single_my_unit", "nmu"} <= listed("model")
+    assert {"my_unit/powers", "madsen2020/table1"} <= listed("experiment")
     assert "my_unit" not in sys.modules
+
+
+@pytest.mark.slow
+def test_the_leaderboard_ranks_it_among_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["leaderboard", "unit=my_unit", "budget=smoke", "device.workers=1"]) == 0
+    table = capsys.readouterr().out
+    assert "Real NPU alone" in table
+    assert "NMU" in table
 
 
 def test_its_own_tests_pass() -> None:

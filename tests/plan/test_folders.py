@@ -60,7 +60,7 @@ def test_a_package_adds_names_and_is_not_imported_for_it(install: Install, capsy
     assert planned("mine") == 5
     assert looks.of_model("mine").label == "Mine"
     assert main(["list", "model"]) == 0
-    assert " mine," in capsys.readouterr().out
+    assert "\n  mine\n" in capsys.readouterr().out
     assert "mine_a" not in sys.modules
 
 
@@ -152,7 +152,7 @@ def test_a_package_without_its_folder_costs_only_its_own_names(
     assert planned("other") == 5
     assert main(["list"]) == 0
     told = capsys.readouterr()
-    assert " other," in told.out
+    assert "\n  other\n" in told.out
     assert told.err.startswith("warning: The configurations of the package mine_a")
     with pytest.raises(UsageError, match=f"unknown model 'mine'.* {words}"):
         planned("mine")

@@ -24,13 +24,12 @@ def report(loaded: Loaded) -> Path:
 
 def index(results: Path) -> Path:
     """Write the index of all experiments with results; returns the file."""
-    return _write(results / INDEX, claims.index(list(_all(results))))
+    return _write(results / INDEX, claims.index(list(reported(results))))
 
 
-def _all(results: Path) -> "Iterator[Loaded]":
-    """The experiments in the order of their names; those that another package brought and took away are left out."""
-    known = experiment.names()
-    for name in known:
+def reported(results: Path) -> "Iterator[Loaded]":
+    """The known experiments that have results, in the order of their names."""
+    for name in experiment.names():
         if (results / name / MANIFEST).exists():
             yield Loaded(experiment.load(name), results / name)
 
