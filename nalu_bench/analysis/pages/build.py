@@ -1,12 +1,15 @@
 """Writing pages: one for each experiment beside its results, and an index of all of them."""
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
 from nalu_bench.analysis.pages import index as claims
+from nalu_bench.analysis.pages.overview import overview
 from nalu_bench.analysis.pages.page import page
+from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
 from nalu_bench.files import write_atomically
 from nalu_bench.plan import experiment
@@ -14,7 +17,7 @@ from nalu_bench.plan import experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INDEX = "index.html"
+INDEX, OVERVIEW = "index.html", "overview.png"
 
 
 def report(loaded: Loaded) -> Path:
@@ -23,8 +26,13 @@ def report(loaded: Loaded) -> Path:
 
 
 def index(results: Path) -> Path:
-    """Write the index of all experiments with results; returns the file."""
-    return _write(results / INDEX, claims.index(list(reported(results))))
+    """Write the index of all experiments with results, and the picture of all verdicts; returns the index."""
+    experiments = list(reported(results))
+    with style.applied():
+        picture = overview(experiments)
+        save = functools.partial(picture.savefig, format="png", metadata={"Software": None})
+        write_atomically(results / OVERVIEW, save)
+    return _write(results / INDEX, claims.index(experiments))
 
 
 def reported(results: Path) -> "Iterator[Loaded]":
