@@ -5,7 +5,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis import folders
 from nalu_bench.analysis.printed.published import KEYS, read
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.paths import short
@@ -17,19 +16,16 @@ Line = dict[str, str]
 """A row of `table.csv` as text."""
 
 
-def explain(experiment: Experiment, results: Path, wanted: Mapping[str, str]) -> str:
+def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> str:
     """A paragraph for each printed number that has the wanted words, and where to look deeper.
 
     Args:
-        experiment: the experiment. results: the folder of all results.
-        wanted: column of `table.csv` or word of its setting -> value; `budget` chooses between committed and
-            local results.
+        experiment: the experiment. folder: its results.
+        wanted: column of `table.csv` or word of its setting -> value.
 
     Raises:
-        UsageError if there are no results, no such column, or no printed number with these words.
+        UsageError if there is no such column, or no printed number with these words.
     """
-    wanted = dict(wanted)
-    folder = folders.find(experiment, results, wanted.pop("budget", None))
     lines = [line for line in _lines(folder) if line["printed"]]
     if not lines:
         raise UsageError(f"{experiment.name} has no printed numbers; its table is {short(folder / 'table.md')}.")

@@ -1,6 +1,7 @@
 """An experiment's results as frames and pictures, for notebooks and programs."""
 
 import functools
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,9 @@ import pandas as pd
 from nalu_bench import paths
 from nalu_bench.analysis import folders, results
 from nalu_bench.analysis.document import Document, trained
-from nalu_bench.analysis.measure.collect import MEASURED, Collection, read_runs
+from nalu_bench.analysis.explained import explain
+from nalu_bench.analysis.measure import collect
+from nalu_bench.analysis.measure.collect import MEASURED, read_runs
 from nalu_bench.analysis.measure.manifest import MANIFEST, REMEDY, read_manifest
 from nalu_bench.analysis.printed.published import KEYS
 from nalu_bench.analysis.render import style
@@ -85,20 +88,45 @@ class Loaded:
             drawn: Figure = self.kind.figure(trained(self._measured), self.table)[0]
             return drawn
 
+    def learning_curves(self, seeds: Collection[int] | None = None, **words: str) -> "Figure":
+        """Errors against the step, all seeds faint and their median strong: a panel for each cell with these words.
+
+        Args:
+            seeds: the seeds to draw; None for all. words: such as model="nmu", operation="mul".
+        """
+        from nalu_bench.analysis.pages import curves
+
+        cells = curves.cells(self, **words)
+        if not cells:
+            raise UsageError(f"no cell of {self.experiment.name} has curves and the words {words}.")
+        with style.applied():
+            return curves.picture(self, cells, seeds)
+
+    def final_weights(self, **words: str) -> "Figure":
+        """All entries of the effective matrices and gates at the selected step, of the cells with these words."""
+        from nalu_bench.analysis.pages import weights
+
+        with style.applied():
+            return weights.picture(self, **words)
+
+    def explain(self, **words: str) -> str:
+        """How the verdicts of the printed numbers with these words came about."""
+        return explain(self.experiment, self.folder, words)
+
     @functools.cached_property
     def kind(self) -> Kind:
         """The kind of report, with its settings."""
         return results.kind_of(self.experiment)
 
     @functools.cached_property
-    def _measured(self) -> Collection:
+    def _measured(self) -> collect.Collection:
         for name in MEASURED:
             if name in self.manifest["files"] and not (self.folder / name).exists():
                 raise UsageError(
                     f"{name} of {self.experiment.name} must be there, and an installation holds tables and runs alone; "
                     "clone the repository, or train the experiment."
                 )
-        measured = Collection.read(self.folder)
+        measured = collect.Collection.read(self.folder)
         assert measured is not None
         return measured
 

@@ -25,12 +25,13 @@ def add(verbs: "asked.Verbs") -> None:
 
 def explain(options: argparse.Namespace) -> int:
     """Print a paragraph for every printed number that has the words asked for."""
-    from nalu_bench.analysis import explained
+    from nalu_bench.analysis import explained, folders
     from nalu_bench.plan import experiment
 
     name, others = asked.experiment_name(options.overrides, sign="")
     if name is None:
         raise UsageError(f"explain needs the name of an experiment, one of {', '.join(experiment.names())}.")
-    wanted = dict(text.split("=", 1) for text in others)
-    print(explained.explain(experiment.load(name), paths.results_dir(), wanted))
+    wanted, chosen = dict(text.split("=", 1) for text in others), experiment.load(name)
+    folder = folders.find(chosen, paths.results_dir(), wanted.pop("budget", None))
+    print(explained.explain(chosen, folder, wanted))
     return 0

@@ -6,15 +6,17 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
+from nalu_bench.analysis import folders
 from nalu_bench.analysis.explained import explain
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
 TABLE1 = experiment.load("trask2018/table1")
+FOLDER = paths.results_dir() / TABLE1.name
 
 
 def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
-    text = explain(TABLE1, paths.results_dir(), {"operation": "mul", "model": "linear", "split": "validation"})
+    text = explain(TABLE1, FOLDER, {"operation": "mul", "model": "linear", "split": "validation"})
     head, printed, ours, verdict, because, *_ = text.splitlines()
     assert head == "task arithmetic, operation mul, split validation, model linear, metric score"
     assert printed.startswith("  printed  20.9   (seeds/")
@@ -25,7 +27,7 @@ def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
 
 
 def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
-    text = explain(TABLE1, paths.results_dir(), {})
+    text = explain(TABLE1, FOLDER, {})
     table = pd.read_csv(paths.results_dir() / "trask2018/table1/table.csv", dtype={"printed": str})
     assert text.count("\n  printed ") == table["printed"].notna().sum()
     assert max(map(len, text.split("Look deeper")[0].splitlines())) <= 100
@@ -40,12 +42,11 @@ def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
             {"model": "lstm", "task": "arithmetic"},
             "no printed number of trask2018/table1 has model=lstm task=arithmetic",
         ),
-        ({"budget": "smoke"}, "unknown budget with results of trask2018/table1 'smoke'"),
     ],
 )
 def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        explain(TABLE1, paths.results_dir(), wanted)
+        explain(TABLE1, FOLDER, wanted)
 
 
 def test_without_results_and_without_printed_numbers_it_says_so(
@@ -53,6 +54,8 @@ def test_without_results_and_without_printed_numbers_it_says_so(
 ) -> None:
     monkeypatch.setattr(paths, "shipped_results_dir", lambda: tmp_path / "none")
     with pytest.raises(UsageError, match="there are no results of trask2018/table1; first: nalu-bench run"):
-        explain(TABLE1, tmp_path, {})
+        folders.find(TABLE1, tmp_path)
+    with pytest.raises(UsageError, match="unknown budget with results of trask2018/table1 'smoke'"):
+        folders.find(TABLE1, paths.results_dir(), "smoke")
     with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
-        explain(experiment.load("trask2018/figure3"), paths.results_dir(), {})
+        explain(experiment.load("trask2018/figure3"), paths.results_dir() / "trask2018/figure3", {})

@@ -1,6 +1,6 @@
 """Learning curves for a page: all seeds faint, their median strong, the solved steps marked."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,14 +29,21 @@ SPLITS = {"validation": "inside of the training range", "extrapolation": "outsid
 
 def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
     """Title and picture, as many as the cells need."""
-    cells = [line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"]
-    cells = [line for line in cells if (loaded.curves["cell"] == line["cell"]).any()]
-    for start in range(0, len(cells), MOST):
-        some = cells[start : start + MOST]
-        yield f"cells {start + 1} to {start + len(some)} of {len(cells)}", _picture(loaded, some)
+    found = cells(loaded)
+    for start in range(0, len(found), MOST):
+        some = found[start : start + MOST]
+        yield f"cells {start + 1} to {start + len(some)} of {len(found)}", picture(loaded, some)
 
 
-def _picture(loaded: "Loaded", cells: list[dict[str, Any]]) -> "Figure":
+def cells(loaded: "Loaded", **words: str) -> list[dict[str, Any]]:
+    """A run of each cell with curves; with `words` such as model="nmu", only of the cells that have them."""
+    found = [line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"]
+    chosen = [line for line in found if all(str(line[key]) == value for key, value in words.items())]
+    return [line for line in chosen if (loaded.curves["cell"] == line["cell"]).any()]
+
+
+def picture(loaded: "Loaded", cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None) -> "Figure":
+    """A panel for each cell, with all its seeds or with some."""
     columns = min(COLUMNS, len(cells))
     rows = -(-len(cells) // columns)
     figure, axes = style.new_figure(2.5 * columns, 1.9 * rows + 0.5, rows, columns)
@@ -44,24 +51,25 @@ def _picture(loaded: "Loaded", cells: list[dict[str, Any]]) -> "Figure":
         axis.remove()
     names: dict[str, Any] = {}
     for axis, cell in zip(axes.flat, cells, strict=False):
-        _panel(axis, loaded, cell)
+        _panel(axis, loaded, cell, seeds)
         names |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=4)
     return figure
 
 
-def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any]) -> None:
+def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collection[int] | None) -> None:
     """One cell: a measure on every split against the step."""
     entry = loaded.manifest["cells"][cell["cell"]]
     task = registry.tasks.load(entry["identity"]["task"]["kind"])
-    curves = loaded.curves[loaded.curves["cell"] == cell["cell"]]
+    curves, runs = (frame[frame["cell"] == cell["cell"]] for frame in (loaded.curves, loaded.runs))
+    if seeds is not None:
+        curves, runs = (frame[frame["seed"].isin(seeds)] for frame in (curves, runs))
     shown = [split for split in task.evaluated if f"{split}_{task.judging}" in curves][: len(LOOKS)]
     for split, look in zip(shown, LOOKS, strict=False):
         _lines(axis, curves, f"{split}_{task.judging}", SPLITS.get(split, split), look)
     threshold = entry["criteria"].get("threshold")
     if isinstance(threshold, int | float):
         axis.axhline(threshold, color="#444444", linewidth=0.9, linestyle=":", label="threshold")
-    runs = loaded.runs[loaded.runs["cell"] == cell["cell"]]
     if "solved_at" in runs:
         at = runs["solved_at"].dropna().astype(float)
         axis.plot(at, np.zeros(len(at)), "|", color="#009E73", transform=axis.get_xaxis_transform(), markersize=7,

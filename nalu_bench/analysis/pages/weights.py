@@ -1,6 +1,6 @@
 """Final weights for a page: are they at -1, 0 and 1, and how far are the gates open?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.render import style
+from nalu_bench.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,17 +26,33 @@ def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
     panels = list(_panels(loaded))
     for start in range(0, len(panels), MOST):
         some = panels[start : start + MOST]
-        columns = min(COLUMNS, len(some))
-        rows = -(-len(some) // columns)
-        figure, axes = style.new_figure(2.5 * columns, 1.7 * rows + 0.3, rows, columns)
-        for axis in axes.flat[len(some) :]:
-            axis.remove()
-        for axis, (title, values) in zip(axes.flat, some, strict=False):
-            _draw(axis, title, values)
-        yield f"matrices {start + 1} to {start + len(some)} of {len(panels)}", figure
+        yield f"matrices {start + 1} to {start + len(some)} of {len(panels)}", _picture(some)
 
 
-def _panels(loaded: "Loaded") -> Iterator[tuple[str, np.ndarray]]:
+def picture(loaded: "Loaded", **words: str) -> "Figure":
+    """The weights of the cells that have these words, such as model="nmu".
+
+    Raises:
+        UsageError if no weights of such cells were kept.
+    """
+    panels = list(_panels(loaded, **words))
+    if not panels:
+        raise UsageError(f"no weights of {loaded.experiment.name} with {words or 'any words'} were kept.")
+    return _picture(panels)
+
+
+def _picture(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
+    columns = min(COLUMNS, len(some))
+    rows = -(-len(some) // columns)
+    figure, axes = style.new_figure(2.5 * columns, 1.7 * rows + 0.3, rows, columns)
+    for axis in axes.flat[len(some) :]:
+        axis.remove()
+    for axis, (title, values) in zip(axes.flat, some, strict=False):
+        _draw(axis, title, values)
+    return figure
+
+
+def _panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
     """Title and all entries, over the seeds, of every matrix and gate of every cell."""
     weights = loaded.weights
     if weights.empty:
@@ -43,9 +60,9 @@ def _panels(loaded: "Loaded") -> Iterator[tuple[str, np.ndarray]]:
     weights = weights[weights["kind"] != "array"]
     cells = {line["cell"]: line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"}
     for (cell, name), group in weights.groupby(["cell", "name"], sort=False):
-        words = cells.get(str(cell))
-        if words:
-            head = ", ".join([*(str(words[key]) for key in CELL_KEYS[1:3] if words[key]), style.label(words["model"])])
+        own = cells.get(str(cell))
+        if own and all(str(own[key]) == value for key, value in words.items()):
+            head = ", ".join([*(str(own[key]) for key in CELL_KEYS[1:3] if own[key]), style.label(own["model"])])
             yield f"{head}\n{name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
 
 
