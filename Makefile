@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 report bench test test-slow dist lint types check list clean
+.PHONY: help setup reproduce-table1 report notebooks bench test test-slow dist lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,8 +32,13 @@ bench: $(READY) ## time training against a plain torch loop, in minutes; leave t
 test: $(READY) ## run all tests but the slow ones, in minutes
 	$(BIN)/python -m pytest -n 2 -q -m "not slow"
 
-test-slow: $(READY) ## run the slow tests
+test-slow: $(READY) ## run the slow tests and the notebooks
 	$(BIN)/python -m pytest -n 2 -q -m slow
+	$(BIN)/python -m pytest -q --nbmake notebooks
+
+notebooks: $(READY) ## open the notebooks in a browser (installs jupyterlab)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks]'
+	$(BIN)/jupyter lab notebooks
 
 dist: $(READY) ## build a wheel in dist/ that works without this checkout
 	$(BIN)/python -m hatchling build -t wheel -d dist
