@@ -174,8 +174,10 @@ def _grid_keys(experiment: Experiment) -> set[str]:
 
 
 def _values(override: Override) -> set[str]:
-    """The values of an override, one or a list of them."""
-    return set(override.sweep_string_iterator()) if override.is_sweep_override() else {str(override.value())}
+    """The values of an override, one or a list of them, as Python writes them."""
+    swept = override.is_sweep_override()
+    texts = override.sweep_string_iterator() if swept else [override.get_value_element_as_str()]
+    return {str(_parse(f"value={text}").value()) for text in texts}
 
 
 def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: CellGroup) -> list[Pair]:
@@ -286,6 +288,8 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
     try:
         OmegaConf.update(config, key, value, merge=False)
     except OmegaConfBaseException as error:
+        if "is not a ListConfig" in str(error):
+            raise UsageError(f"{key} must be a list, got '{value}': write '{key}=[{value}]'.") from None
         raise UsageError(f"{key}: {str(error).splitlines()[0]}.") from None
 
 
@@ -351,6 +355,9 @@ def _register_schemas() -> dict[str, UsageError]:
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
     """The cell and its seeds, checked."""
     try:
+        missing = sorted(OmegaConf.missing_keys(config))
+        if missing:
+            raise UsageError(f"{', '.join(missing)} must be set, without a default: add {'=... '.join(missing)}=...")
         task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
         seeds, first = int(config.seeds), int(config.first_seed)
     except OmegaConfBaseException as error:

@@ -1,6 +1,5 @@
 """Every YAML file under conf/ and experiments/ composes, names itself, and runs."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,9 @@ from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.training.data import tensors
+
+TABLE = Path(__file__).parent / "table.csv"
+"""A table for tasks that read one."""
 
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g in compose.GROUPS for n in compose.group_names(g)])
@@ -42,14 +44,16 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
 
 def small(name: str) -> list[str]:
     """Overrides that choose data which need no network, and short tests, of tasks that have such choices."""
-    keys = [field.name for field in fields(configured("task", name))]
+    keys = list(compose._configure([("task", name)]).task)
     choices = {"dataset": "digits", "test_lengths": "[1,10]", "validation": "200", "test_episodes": "2"}
+    choices |= {"data": str(TABLE), "targets": "[y]"} if "data" in keys else {}
     return [f"task.{key}={value}" for key, value in choices.items() if key in keys]
 
 
 def configured(group: str, name: str) -> Any:
     """Compose the default cell with one file under conf/."""
-    return getattr(compose.plan_cells([f"{group}={name}"], multirun=False).cells[0].cell, group)
+    values = small(name) if group == "task" else []
+    return getattr(compose.plan_cells([f"{group}={name}", *values], multirun=False).cells[0].cell, group)
 
 
 @pytest.mark.parametrize("name", compose.group_names("model"))

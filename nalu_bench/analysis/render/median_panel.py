@@ -9,7 +9,10 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.medians import Array
 
-HEADING = "Symbols: median of our seeds.  Bars: their middle 95 %.  Hollow: printed"
+
+def heading(printed: bool = True) -> str:
+    """The heading of such a figure; `printed`: whether it shows printed numbers."""
+    return "Symbols: median of our seeds.  Bars: their middle 95 %." + ("  Hollow: printed" if printed else "")
 
 
 def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], highest: float) -> list[dict[str, Any]]:

@@ -1,10 +1,10 @@
-"""Mean absolute errors on every split, as in Table 3 of Trask et al. 2018."""
+"""Errors on every split, as in Table 3 of Trask et al. 2018."""
 
+import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,22 @@ from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, ours, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.errors import unknown
+from nalu_bench.plan.experiment import Experiment
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+BEST = "_best"
+"""Ending of the metric of the best seed."""
+
+HIGHEST = 1000
+"""Errors this many times as large as those of the median model are drawn at this height."""
+
+Lines = dict[tuple[str, str, str], dict[str, Any]]
+"""(model, split, metric) -> its row of the table."""
 
 
 @dataclass
@@ -26,83 +37,149 @@ class ErrorsSettings(Settings):
     """See `Errors`."""
 
     splits: dict[str, str]
+    measures: dict[str, str] = field(default_factory=dict)
 
 
 @register("errors", version=1)
 class Errors(Kind):
-    """Rows are models, columns splits.
+    """Rows are models, columns splits; every measure and every task with its setting and operation has a table.
 
-    The table gives the median over seeds of the mean absolute error at the selected step, with its bootstrap interval,
-    and the error of the best seed, the one with the smallest validation error. A run without a finite error counts as
-    infinitely bad.
+    The table gives the median over seeds of the error at the selected step, with its bootstrap interval, and the error
+    of the best seed, the one with the smallest error of the same kind on the validation split. A run without a finite
+    error counts as infinitely bad.
 
-    Source: Trask et al. 2018, Table 3. Settings: `splits`, {split: name}.
+    Source: Trask et al. 2018, Table 3. Settings: `splits`, {split: name}, and `measures`, {measure: name}; the mean
+    absolute error by default.
     """
 
-    apart = ("model",)
+    apart = ("task", "setting", "operation", "model")
     settings = ErrorsSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {"mae": (0, math.inf)}
+
+    def __init__(self, experiment: Experiment) -> None:
+        super().__init__(experiment)
+        self.measures: dict[str, str] = self.report["measures"] or {"mae": "Mean absolute error"}
+        self.metrics = dict.fromkeys(self.measures, (0, math.inf))  # type: ignore[misc]
+
+    def require(self, measured: Measured) -> None:
+        known = [column for column in map(str, measured.runs) if "_" in column]
+        for split, measure in itertools.product(["validation", *self.report["splits"]], self.measures):
+            if f"{split}_{measure}" not in known:
+                raise unknown(f"error of the runs of {self.experiment.name}", f"{split}_{measure}", known)
 
     def rows(self, measured: Measured) -> list[Row]:
         return [
             row
             for words, runs in by_cell(measured.runs)
             for split in self.report["splits"]
-            for row in self._rows(words | {"split": split}, runs)
+            for measure in self.measures
+            for row in self._rows(words | {"split": split}, measure, runs)
         ]
 
-    def _rows(self, where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
-        errors = medians.finite_or_worst(runs[f"{where['split']}_mae"])
-        best = int(np.argmin(medians.finite_or_worst(runs["validation_mae"])))
+    def _rows(self, where: dict[str, str], measure: str, runs: pd.DataFrame) -> list[Row]:
+        errors = medians.finite_or_worst(runs[f"{where['split']}_{measure}"])
+        best = int(np.argmin(medians.finite_or_worst(runs[f"validation_{measure}"])))
         count, steps, nothing = len(runs), int(runs["steps"].iloc[0]), (float("nan"), float("nan"))
         compare, note = partial(medians.against_printed, errors), count_note(runs)
         return [
-            Row({**where, "metric": "mae"}, *medians.median_of(errors), count, steps, compare, note),
+            Row({**where, "metric": measure}, *medians.median_of(errors), count, steps, compare, note),
             Row(
-                {**where, "metric": "mae_best"}, errors[best], *nothing, count, steps, None,
+                {**where, "metric": measure + BEST}, errors[best], *nothing, count, steps, None,
                 f"best seed {runs['seed'].iloc[best]}",
             ),
         ]  # fmt: skip
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
+        trained = table[table["n_seeds"] > 0]
+        groups = [
+            (" ".join(filter(None, map(str, words))), group) for words, group in trained.groupby(CASE, sort=False)
+        ]
+        return [
+            self._table(group, f"{words}. " if len(groups) > 1 else "", measure)
+            for words, group in groups
+            for measure in self.measures
+        ]
+
+    def _table(self, table: pd.DataFrame, heading: str, measure: str) -> Table:
         lines = {(line["model"], line["split"], line["metric"]): line for line in records(table)}
+        title = f"{heading}{self.experiment.title} ({self.experiment.source})"
+        beside = self._beside_printed if (table["printed"] != "").any() else self._alone
+        return beside(title, measure, lines)
+
+    def _beside_printed(self, title: str, measure: str, lines: Lines) -> Table:
+        """Four lines a model: ours, our best seed, the printed number and the verdict."""
         rows = []
-        for model in dict.fromkeys(table["model"][table["n_seeds"] > 0]):
+        for model in dict.fromkeys(model for model, *_ in lines):
             for number, (name, metric, show) in enumerate(SHOWN):
-                found = [lines.get((model, split, metric)) for split in self.report["splits"]]
+                found = [lines.get((model, split, measure + metric)) for split in self.report["splits"]]
                 texts = [show(line) if line else "–" for line in found]
-                rows.append([style.label(str(model)) if not number else "", name, *texts])
-        header = ["", "Mean absolute error", *self.report["splits"].values()]
-        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+                rows.append([style.label(model) if not number else "", name, *texts])
+        return Table(title, ["", self.measures[measure], *self.report["splits"].values()], rows)
+
+    def _alone(self, title: str, measure: str, lines: Lines) -> Table:
+        """One line a model where nothing is printed: ours and our best seed, split by split."""
+        columns = [(split, metric) for split in self.report["splits"] for metric in ("", BEST)]
+        rows = [
+            [style.label(model), *(_ours(lines[model, split, measure + metric]) for split, metric in columns)]
+            for model in dict.fromkeys(model for model, *_ in lines)
+        ]
+        names = [text for name in self.report["splits"].values() for text in (f"{name}: median [95 %]", "best seed")]
+        return Table(title, [self.measures[measure], *names], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """Median and middle 95 % of the seeds' errors, printed numbers hollow; a panel for each split."""
-        splits = self.report["splits"]
-        figure, axes = style.new_figure(6.0, 3.0, columns=len(splits), sharey=True)
-        printed = table[table["metric"] == "mae"].set_index(["split", "model"])["printed"]
+        """Median and middle 95 % of the seeds' errors, printed numbers hollow; a panel for each split.
+
+        Errors above 1,000 times those of the median model are drawn at that height, with an arrow.
+        """
+        splits, cases = self.report["splits"], list(measured.runs.groupby(CASE, sort=False))
+        panels = [(words, runs, measure) for words, runs in cases for measure in self.measures]
+        figure, axes = style.new_figure(
+            6.0, 1.2 + 1.8 * len(panels), rows=len(panels), columns=len(splits), sharey="row"
+        )
         drawn = []
-        for axis, (split, name) in zip(axes[0], splits.items(), strict=True):
-            errors = {
-                words["model"]: medians.finite_or_worst(runs[f"{split}_mae"]) for words, runs in by_cell(measured.runs)
-            }
-            texts = {model: printed.get((split, model), "") for model in errors}
-            axis.set_yscale("log")
+        for line, (words, runs, measure) in zip(axes, panels, strict=True):
+            where = {**dict(zip(CASE, map(str, words), strict=True)), "metric": measure}
+            drawn += [(where if len(panels) > 1 else {}) | one for one in self._draw(line, runs, where, table)]
+            named = " ".join(filter(None, map(str, words))) if len(cases) > 1 else ""
+            line[0].set_ylabel("\n".join(filter(None, [named, self.measures[measure]])))
+        for axis, name in zip(axes[0], splits.values(), strict=True):
             axis.set_title(name)
-            drawn += [{"split": split} | line for line in median_panel.draw(axis, errors, texts, float("inf"))]
-        axes[0][0].set_ylabel("Mean absolute error")
-        figure.suptitle(median_panel.HEADING, fontsize=8)
+        figure.suptitle(median_panel.heading(bool((table["printed"] != "").any())), fontsize=8)
         median_panel.add_legend(figure, axes[0], columns=4)
         return figure, pd.DataFrame(drawn)
+
+    def _draw(self, axes: Any, runs: pd.DataFrame, where: dict[str, str], table: pd.DataFrame) -> list[dict[str, Any]]:
+        """Draw one measure of one case, split by split; returns the numbers drawn."""
+        rows = table[(table[list(where)] == pd.Series(where)).all(axis=1)].set_index(["split", "model"])["printed"]
+        errors = {
+            split: {
+                words["model"]: medians.finite_or_worst(mine[f"{split}_{where['metric']}"])
+                for words, mine in by_cell(runs)
+            }
+            for split in self.report["splits"]
+        }
+        middle = np.median([np.median(one) for mine in errors.values() for one in mine.values()])
+        drawn = []
+        for axis, (split, mine) in zip(axes, errors.items(), strict=True):
+            axis.set_yscale("log")
+            texts = {model: rows.get((split, model), "") for model in mine}
+            drawn += [{"split": split} | one for one in median_panel.draw(axis, mine, texts, HIGHEST * middle)]
+            for place, values in enumerate(mine.values()):
+                if np.median(values) > HIGHEST * middle:
+                    axis.text(place + 0.2, HIGHEST * middle, "↑", va="center")
+        return drawn
 
 
 def _ours(line: dict[str, Any]) -> str:
     return ours(line, three_digits)
 
 
+CASE = ["task", "setting", "operation"]
+"""The words that have a table of their own."""
+
 SHOWN = [
-    ("ours, median of the seeds [its 95 % interval]", "mae", _ours),
-    ("ours, best seed", "mae_best", _ours),
-    ("printed", "mae", lambda line: line["printed"] or "–"),
-    ("verdict", "mae", lambda line: line["verdict"] or "–"),
+    ("ours, median of the seeds [its 95 % interval]", "", _ours),
+    ("ours, best seed", BEST, _ours),
+    ("printed", "", lambda line: line["printed"] or "–"),
+    ("verdict", "", lambda line: line["verdict"] or "–"),
 ]
-"""The lines of a model: name, metric, text of its number."""
+"""The lines of a model: name, ending of the metric, text of its number. The last two if anything is printed."""

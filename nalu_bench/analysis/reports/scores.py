@@ -129,7 +129,7 @@ class Scores(Kind):
                 texts = {model: printed.get((task, operation, split, model), "") for model in scores}
                 where = {"task": task, "split": split, "operation": operation}
                 drawn += [where | line for line in median_panel.draw(axis, scores, texts, HIGHEST)]
-        figure.suptitle(median_panel.HEADING, fontsize=8)
+        figure.suptitle(median_panel.heading(), fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
         return figure, pd.DataFrame(drawn)
 

@@ -45,17 +45,16 @@ class EpochDraw:
     def _order(self, epoch: int) -> Tensor:
         """The rows (S, L, examples) of an epoch in their order."""
         if self.chunks is not None:
-            orders = [permutation(key, epoch, self.examples) for key in self.keys]
-            return torch.stack([self.chunks[:, order] for order in orders])
-        used = self.examples * self.length
-        orders = [permutation(key, epoch, self.rows.count)[:used] for key in self.keys]
-        return torch.stack([order.view(self.examples, self.length).mT for order in orders])
+            return self.chunks[:, permutation(self.keys, epoch, self.examples)].movedim(1, 0)
+        orders = permutation(self.keys, epoch, self.rows.count)[:, : self.examples * self.length]
+        return orders.reshape(len(self.keys), self.examples, self.length).mT
 
 
-def permutation(key: Tensor, epoch: int, count: int) -> Tensor:
-    """The order of `count` things in an epoch of the stream `key`, int64."""
+def permutation(keys: Tensor, epoch: int, count: int) -> Tensor:
+    """The order of `count` things in an epoch of each stream, (..., count) int64, from the `keys` (..., 2)."""
     position = epoch * count + torch.arange(count)
-    return torch.from_numpy(np.argsort(streams.splitmix64(key[0], key[1], position).numpy(), kind="stable"))
+    z = streams.splitmix64(keys[..., 0, None], keys[..., 1, None], position)
+    return torch.from_numpy(np.argsort(z.numpy(), axis=-1, kind="stable"))
 
 
 def chunks(count: int, length: int, purpose: str = "chunks") -> Tensor:

@@ -1,0 +1,140 @@
+"""A user's table: a CSV file in UTF-8 whose first line names the columns, with numbers in its cells."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nalu_bench.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def checksum(path: str) -> str:
+    """The SHA-256 of the file."""
+    return hashlib.sha256(_content(path)).hexdigest()
+
+
+def columns(path: str) -> list[str]:
+    """The names of the columns."""
+    return [str(name) for name in _table(path, _stamp(path))]
+
+
+def numbers(path: str, names: Iterable[str]) -> pd.DataFrame:
+    """The columns `names` as float64, one row a line of the file.
+
+    Raises:
+        UsageError for a file that is no table, for a column that is not there, and for cells that are no finite
+        numbers, or are none in float32.
+    """
+    return _numbers(path, _stamp(path), tuple(dict.fromkeys(names)))
+
+
+@functools.lru_cache(maxsize=4)
+def _numbers(path: str, stamp: tuple[int, int], names: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    table = _table(path, stamp)
+    for name in names:
+        if name not in table:
+            raise unknown(f"column of {path}", name, columns(path))
+    found = {name: _as_numbers(table[name]) for name in names}
+    wrong = [told for name, values in found.items() if (told := _wrong_cells(table[name], values))]
+    if wrong:
+        raise UsageError(
+            f"every cell of {path} that is used must be a number up to 3e38: {'; '.join(wrong)}. Complete these rows "
+            "or remove them, or leave the columns out: task.ignore=[...]."
+        )
+    return pd.DataFrame(found)
+
+
+def _as_numbers(cells: pd.Series[Any]) -> np.ndarray:
+    """A column as float64, nan where it holds no number."""
+    import pandas as pd
+
+    if cells.dtype == bool:  # words such as True, which pandas takes for 1
+        return np.full(len(cells), np.nan)
+    return pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
+
+
+def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
+    """How many cells of a column are no finite numbers, and the first of them; an empty text if none is."""
+    with np.errstate(over="ignore"):
+        wrong = ~np.isfinite(values.astype(np.float32))
+    if not wrong.any():
+        return ""
+    row = int(np.argmax(wrong))
+    text = "" if cells.isna().iloc[row] else str(cells.iloc[row])
+    first = f"row {row + 1} holds '{text}'" if text else f"row {row + 1} is empty"
+    return f"{cells.name} has {int(wrong.sum()):,} of {len(cells):,} that are not ({first})"
+
+
+@functools.lru_cache(maxsize=4)
+def _table(path: str, stamp: tuple[int, int]) -> pd.DataFrame:
+    """All columns by name: numbers where every cell is one, else texts."""
+    names = [str(name).strip() for name in _parsed(path, nrows=1, dtype=str).iloc[0]]
+    _check_names(path, names)
+    table = _parsed(path, skiprows=1, low_memory=False)
+    if len(table.columns) != len(names):
+        raise UsageError(
+            f"every row of {path} must have as many cells as the first line has names, {len(names)}, and row 1 has "
+            f"{len(table.columns)}; commas separate the cells."
+        )
+    return table.set_axis(names, axis=1)
+
+
+def _parsed(path: str, **options: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    options |= {"header": None, "keep_default_na": False, "skipinitialspace": True, "encoding": "utf-8-sig"}
+    try:
+        found: pd.DataFrame = pd.read_csv(io.BytesIO(_content(path)), **options)
+        return found
+    except pd.errors.EmptyDataError:
+        raise UsageError(f"{path} must hold a line with the names of its columns, then rows of numbers.") from None
+    except ValueError as error:
+        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ").rstrip(".")
+        raise UsageError(f"{path} must be a CSV file in UTF-8: {reason}.") from None
+
+
+def _check_names(path: str, names: list[str]) -> None:
+    if "" in names:
+        raise UsageError(
+            f"the first line of {path} must name every column, and number {names.index('') + 1} of {len(names)} has "
+            "no name; name it, or leave the row numbers out when the file is written (pandas: index=False)."
+        )
+    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
+        raise UsageError(f"commas must separate the cells of {path}, and its first line is '{names[0]}'.")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise UsageError(
+            f"every column of {path} must have a name of its own, and several are called {', '.join(repeated)}; "
+            "rename them."
+        )
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{path} must be a file that can be read ({error.strerror}, seen from {Path.cwd()}); set task.data to its "
+            "path."
+        ) from None
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """Time and size of a file, by which a change is noticed."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0  # reading it tells what is wrong
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,212 @@
+"""A table of one's own: the rows of a CSV file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nalu_bench.datasets import csv_table
+from nalu_bench.datasets.ranges import SCALES, Scale, is_end, limits, partition
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.registry import register
+from nalu_bench.tasks.task import KEEP, Rows, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+SPLITS = ("train", "validation", "test", "extrapolation")
+
+
+@register("table", version=1)
+@dataclass
+class Table(Task):
+    """t = the cells of a row in the columns `targets`, x = its cells in the `features`.
+
+    The value of one column decides on the split of a row. Of the rows in the training range, low <= value <= high, a
+    random share is held out for `validation`, another for `test`, and the others are for training. The rows outside
+    are the extrapolation split.
+
+    Networks see (value - shift) / factor, fitted on the training rows alone. Errors are in the units of the table. The
+    step is selected by an error without units, because targets may have several:
+
+        nmse = mean over the targets j of  mean (y_j - t_j)² / s_j²,   s_j the deviation of t_j in the training rows
+
+    It is about 1 for the mean of the training rows. With several targets, each has its own error, `mae_<target>`.
+
+    Source: none; the data are the user's. They are known by the SHA-256 of the file, wherever it lies. Where `sha256`
+    states it, only training needs the file.
+
+    Attributes:
+        data: the path of the CSV file, from the current folder. Its first line names the columns.
+        sha256: the checksum that the file must have; null for that of the file.
+        targets: names of the targets.
+        features: names of the inputs; null for all columns but the targets and those of `ignore`.
+        ignore: names of columns that are no inputs.
+        split_column: the column that has the training range; null for the first feature.
+        train_range: [low, high]: values, quantiles such as 80%, or null for no limit. A quantile is moved inwards to
+            the next value of the column.
+        validation_share, test_share: of the rows in the range; at least one row each.
+        split_seed: the seed of this draw. It is the same for all seeds that are trained.
+        scale: none; max_abs, every column by its largest absolute value, which keeps 0 and the signs; standard, to
+            mean 0 and deviation 1. The targets are scaled, too.
+    """
+
+    evaluated: ClassVar[tuple[str, ...]] = SPLITS[1:]
+    selecting: ClassVar[str] = "nmse"
+    judging: ClassVar[str] = "nmse"
+
+    data: str = field(metadata={"identity": False})
+    sha256: str | None = field(metadata={"identity": False})
+    targets: list[str]
+    features: list[str] | None
+    ignore: list[str]
+    split_column: str | None
+    train_range: list[Any]
+    validation_share: float
+    test_share: float
+    split_seed: int
+    scale: str
+
+    def validate(self) -> None:
+        for key in ("targets", "features"):
+            names = getattr(self, key)
+            if names is not None and not (names and len({*names}) == len(names)):
+                raise UsageError(f"task.{key} must name at least one column of the table, and none twice, got {names}.")
+        if {*self.targets} & {*(self.features or ())}:
+            raise UsageError(f"no target must be an input, got task.targets={self.targets} and {self.features}.")
+        if len(self.train_range) != 2 or not all(map(is_end, self.train_range)):
+            raise UsageError(
+                "task.train_range must be [low, high], each a number, a quantile such as 80%, or null for no limit, "
+                f"got {self.train_range}."
+            )
+        shares = self.validation_share, self.test_share
+        if not (min(shares) > 0 and sum(shares) < 1):
+            raise UsageError(
+                "task.validation_share and task.test_share must be above 0 and leave rows for training, got "
+                f"{shares[0]} and {shares[1]}."
+            )
+        if self.split_seed < 0:
+            raise UsageError(f"task.split_seed must be at least 0, got {self.split_seed}.")
+        if self.scale not in SCALES:
+            raise unknown("task.scale", self.scale, SCALES)
+
+    @property
+    def input_size(self) -> int:
+        return len(self._features())
+
+    @property
+    def output_size(self) -> int:
+        return len(self.targets)
+
+    def setting(self) -> dict[str, Any]:
+        return {"target": "+".join(self.targets)}
+
+    def fingerprint(self) -> dict[str, str]:
+        """The checksum: as stated, or else of the file. If there are both, they must be equal."""
+        if self.sha256 is not None and not Path(self.data).exists():
+            return {"table": self.sha256}
+        found = csv_table.checksum(self.data)
+        if self.sha256 not in (None, found):
+            raise UsageError(
+                f"{self.data} must have the SHA-256 that task.sha256 states, {self.sha256}, and has {found}: use the "
+                "file that is meant, or state its checksum."
+            )
+        return {"table": found}
+
+    def data_notes(self) -> dict[str, str]:
+        """The number of rows of every split."""
+        return {"rows": ", ".join(f"{len(rows):,} {split}" for split, rows in self._rows().items())}
+
+    def example_size(self, split: str) -> int:
+        return 1
+
+    def rows(self, split: str) -> Rows:
+        return Rows(len(self._rows()[split]), remainder=KEEP)
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        """The inputs (n, I) and the targets (n, O) of the split, scaled."""
+        part = self._table().iloc[self._rows()[split]]
+
+        def scaled(names: list[str]) -> np.ndarray:
+            shift, factor = self._scale(names, self.scale)
+            return ((part[names].to_numpy() - shift) / factor).astype(np.float32)
+
+        return {"x": scaled(self._features()), "t": scaled(self.targets)}
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        return split_parameters["x"][numbers[0]], split_parameters["t"][numbers[0]]
+
+    def measure(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
+        """mse and mae over all targets, nmse, and `mae_<target>` if there are several."""
+        import torch
+
+        y, t = self._unscaled(network(x)), self._unscaled(t)
+        figures = {measure.name: measure(y, t) for measure in self.measures}
+        errors, deviations = (y - t).unbind(-1), self._scale(self.targets, "standard")[1].tolist()
+        relative = [(one / s).square().mean() for one, s in zip(errors, deviations, strict=True)]
+        figures["nmse"] = torch.stack(relative).mean()
+        if len(errors) > 1:
+            figures |= {f"mae_{name}": one.abs().mean() for name, one in zip(self.targets, errors, strict=True)}
+        return figures
+
+    def _unscaled(self, values: Tensor) -> Tensor:
+        """Targets or predictions (B, O) in the units of the table."""
+        import torch
+
+        shift, factor = (part.tolist() for part in self._scale(self.targets, self.scale))
+        columns = [one * f + s for one, s, f in zip(values.unbind(-1), shift, factor, strict=True)]
+        return torch.stack(columns, dim=-1)
+
+    def _scale(self, names: list[str], scale: str) -> Scale:
+        """The scale of some columns, fitted on the training rows; raises UsageError for one without any size."""
+        part = self._table().iloc[self._rows()["train"]]
+        shift, factor = SCALES[scale](part[names].to_numpy())
+        for name, size in zip(names, factor, strict=True):
+            if not size > 0:
+                raise UsageError(
+                    f"{name} of {self.data} must have more than one value in the training rows, and it is "
+                    f"{part[name].iloc[0]:g} in all {len(part)}; leave it out, or choose other rows (task.train_range)."
+                )
+        return shift, factor
+
+    def _rows(self) -> dict[str, np.ndarray]:
+        """Split -> its row numbers."""
+        column = self._column()
+        values = self._table()[column].to_numpy()
+        low, high = limits(values, self.train_range)
+        inside = (low <= values) & (values <= high)
+        parts = partition(inside, (self.validation_share, self.test_share), self.split_seed)
+        rows = dict(zip(SPLITS, parts, strict=True))
+        if not all(map(len, parts)):
+            counts = ", ".join(f"{len(part)} {split}" for split, part in rows.items())
+            raise UsageError(
+                f"every split must have a row of {self.data}, got {counts}: {inside.sum()} of {len(values)} rows have "
+                f"{column} in the training range, {low:g} to {high:g}, and its values are {values.min():g} to "
+                f"{values.max():g}. Set task.split_column or task.train_range, or add rows."
+            )
+        return rows
+
+    def _table(self) -> pd.DataFrame:
+        """All columns that are used."""
+        return csv_table.numbers(self.data, [*self._features(), *self.targets, self._column()])
+
+    def _column(self) -> str:
+        return self._features()[0] if self.split_column is None else self.split_column
+
+    def _features(self) -> list[str]:
+        there = csv_table.columns(self.data)
+        for name in (*self.targets, *self.ignore, *(self.features or ())):
+            if name not in there:
+                raise unknown(f"column of {self.data}", name, there)
+        if self.features is not None:
+            return self.features
+        features = [name for name in there if name not in {*self.targets, *self.ignore}]
+        if not features:
+            raise UsageError(f"{self.data} must have a column beside task.targets and task.ignore, and has none.")
+        return features

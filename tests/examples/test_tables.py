@@ -1,0 +1,116 @@
+"""The example of tables: what its script writes, and the report of errors inside and outside of the training range."""
+
+import hashlib
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.cli import main
+from nalu_bench.plan import compose, experiment
+
+FOLDER = paths.CHECKOUT / "examples" / "tables"
+SMOKE = ["budget=smoke", "seeds=2", "device.workers=1"]
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder holds the tables, and NALU_BENCH_CONF names the example's configurations."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NALU_BENCH_CONF", str(FOLDER / "conf"))
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "home"))
+    runpy.run_path(str(FOLDER / "make_tables.py"), run_name="__main__")
+    compose._composed.cache_clear()
+    yield tmp_path
+    compose._composed.cache_clear()
+
+
+@pytest.mark.usefixtures("tables")
+def test_the_tables_are_what_the_readme_says_and_the_same_everywhere() -> None:
+    laws, diabetes = pd.read_csv("laws.csv"), pd.read_csv("diabetes.csv")
+    assert (laws.shape, diabetes.shape) == ((600, 31), (442, 11))
+    np.testing.assert_allclose(laws["sum"], laws["x1"] + laws["x2"] + laws["x3"], rtol=1e-5)
+    np.testing.assert_allclose(laws["product"], laws["x1"] * laws["x2"], rtol=1e-5)
+    np.testing.assert_allclose(laws["ratio"], laws["x1"] / laws["x2"], rtol=1e-5)
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name in ("laws.csv", "diabetes.csv"):
+        assert hashlib.sha256(Path(name).read_bytes()).hexdigest()[:12] in readme
+
+
+@pytest.mark.usefixtures("tables")
+def test_no_target_is_an_input() -> None:
+    for target in ("sum", "product", "ratio"):
+        task = compose.plan_cells(["task=laws", f"task.targets=[{target}]"], multirun=False).cells[0].cell.task
+        assert (task.input_size, task.output_size) == (28, 1)
+
+
+@pytest.mark.usefixtures("tables")
+def test_the_report_has_a_table_for_every_target_and_a_line_for_every_model(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["model=mlp_64,nmu", "task.targets=[sum],[ratio]", *SMOKE]
+    assert main(["run", "experiment=tables/laws", *chosen]) == 0
+    capsys.readouterr()
+    assert main(["report", "--no-page", "tables/laws", *chosen]) == 0
+    assert max(map(len, capsys.readouterr().out.split("Budget")[0].splitlines())) <= 100
+    folder = paths.results_dir() / "local" / "tables" / "laws"
+    lines = (folder / "table.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("###")] == [
+        f"### laws target={target}. Errors inside and outside of the training range (laws.csv)"
+        for target in ("sum", "ratio")
+    ]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
+    names = ["Inside: median [95 %]", "best seed", "Outside: median [95 %]", "best seed"]
+    assert rows[0] == rows[3] == ["Mean absolute error", *names]
+    assert [row[0] for row in rows] == ["Mean absolute error", "MLP", "NMU"] * 2
+    drawn = pd.read_csv(folder / "figure.csv")
+    assert len(drawn) == 8
+    assert set(drawn["setting"]) == {"target=sum", "target=ratio"}
+
+
+EXPERIMENT = """
+title: Two targets
+source: nobody
+budgets: {smoke: {seeds: 2, steps: 20, log_every: 10, ramp_scale: 0.001}}
+cells: [{overrides: [task=laws, "task.targets=[sum,product]", recipe=table], grid: {model: [nau]}}]
+report: {kind: errors, splits: {test: Inside}, measures: MEASURES}
+"""
+
+
+@pytest.fixture
+def joint(tables: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file for an experiment `mine/joint`, whose report names the `MEASURES`."""
+    folder = tables / "conf" / "experiments" / "mine"
+    folder.mkdir(parents=True)
+    for path in (FOLDER / "conf").glob("task/*.yaml"):
+        (tables / "conf" / "task").mkdir(exist_ok=True)
+        (tables / "conf" / "task" / path.name).write_text(path.read_text())
+    monkeypatch.setenv("NALU_BENCH_CONF", str(tables / "conf"))
+    return folder / "joint.yaml"
+
+
+def test_every_measure_has_a_table_of_its_own(joint: Path) -> None:
+    joint.write_text(EXPERIMENT.replace("MEASURES", "{mae_sum: Error of the sum, mae_product: Error of the product}"))
+    assert main(["run", "experiment=mine/joint", *SMOKE]) == 0
+    assert main(["report", "--no-page", "mine/joint", "budget=smoke"]) == 0
+    said = (paths.results_dir() / "local/mine/joint/table.md").read_text(encoding="utf-8")
+    assert said.count("### Two targets (nobody)") == 2
+    assert said.index("| Error of the sum ") < said.index("| Error of the product ")
+
+
+def test_a_measure_that_the_runs_do_not_have_is_refused(joint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    joint.write_text(EXPERIMENT.replace("MEASURES", "{mae_summ: Error of the sum}"))
+    assert main(["run", "experiment=mine/joint", *SMOKE]) == 0
+    assert main(["report", "mine/joint", "budget=smoke"]) == 2
+    assert "unknown error of the runs of mine/joint 'validation_mae_summ'; did you mean" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("tables")
+def test_both_experiments_compare_an_mlp_with_every_unit() -> None:
+    for name, count in (("tables/laws", 24), ("tables/diabetes", 8)):
+        cells = compose.plan_experiment(experiment.load(name), ["budget=smoke"]).cells
+        assert len(cells) == count
+        units = {unit for want in cells for unit in want.cell.model.units()}
+        assert units == {"dense", "linear", "nac", "nac_mul", "nalu", "gated_nau_nmu", "nau", "nmu"}
