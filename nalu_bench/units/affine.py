@@ -11,11 +11,16 @@ from nalu_bench.units.unit import Initialiser, Unit, kaiming_uniform, xavier_uni
 class Linear(Unit):
     """y = W x + b.
 
-    Source: the baseline of both papers. Initialisation: W Xavier-uniform, b = 0 (Madsen & Johansen's code).
-    Deviations: none.
-    `weights()` is W alone: the papers' sparsity error leaves the bias out.
+    Source: the baseline of Trask et al. 2018, https://arxiv.org/abs/1808.00508, and Madsen & Johansen 2020,
+    https://arxiv.org/abs/2001.05016. Initialisation: W Xavier-uniform, b = 0 (Madsen & Johansen's code). Deviations:
+    none. `weights()` is W alone: the papers' sparsity error leaves the bias out.
 
     Shape: (..., in_features) -> (..., out_features).
+
+    >>> unit = Linear(2, 1)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[2.0, -1.0]]), "b": torch.tensor([0.5])})
+    >>> unit(torch.tensor([5.0, 3.0])).tolist()
+    [7.5]
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:
@@ -36,7 +41,13 @@ class Linear(Unit):
 
 @register("relu", version=1)
 class ReLU(Linear):
-    """y = max(0, W x + b), W Kaiming-uniform, b = 0; else as `Linear`."""
+    """y = max(0, W x + b), W Kaiming-uniform, b = 0; else as `Linear`.
+
+    >>> unit = ReLU(1, 2)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0], [-1.0]]), "b": torch.zeros(2)})
+    >>> unit(torch.tensor([7.0])).tolist()
+    [7.0, 0.0]
+    """
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": kaiming_uniform, "b": zeros}
@@ -47,7 +58,13 @@ class ReLU(Linear):
 
 @register("relu6", version=1)
 class ReLU6(ReLU):
-    """y = min(6, max(0, W x + b)), W Kaiming-uniform, b = 0; else as `Linear`."""
+    """y = min(6, max(0, W x + b)), W Kaiming-uniform, b = 0; else as `Linear`.
+
+    >>> unit = ReLU6(1, 2)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0], [-1.0]]), "b": torch.zeros(2)})
+    >>> unit(torch.tensor([7.0])).tolist()
+    [6.0, 0.0]
+    """
 
     def columns(self, x: Tensor) -> Tensor:
         return super().columns(x).clamp(max=6.0)

@@ -30,9 +30,9 @@ SLOPE = 0.25
 class Dense(Unit):
     """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I].
 
-    Source: `torch.nn.Linear` and the activations of `torch.nn` with their default constants, as in the public
-    rebuilds of Trask et al. 2018, Figure 1. Deviations: none. A PReLU layer has one slope, which starts at 1/4 in every
-    network.
+    Source: `torch.nn.Linear` (https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html) and the activations
+    of `torch.nn` with their default constants, as in the public rebuilds of Trask et al. 2018, Figure 1. Deviations:
+    none. A PReLU layer has one slope, which starts at 1/4 in every network.
 
     Args:
         activation: a key of `ACTIVATIONS`.
@@ -41,6 +41,11 @@ class Dense(Unit):
 
     Raises:
         UsageError for an activation that does not exist.
+
+    >>> unit = Dense(2, 1, activation="hardtanh")
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.0]]), "b": torch.tensor([0.0])})
+    >>> unit(torch.tensor([5.0, 3.0])).tolist()
+    [1.0]
     """
 
     def __init__(self, in_features: int, out_features: int, activation: str = "linear") -> None:

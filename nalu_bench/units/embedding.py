@@ -10,10 +10,17 @@ from nalu_bench.units.unit import Initialiser, Unit
 class Embedding(Unit):
     """y = E x for a one-hot x: the column of E that belongs to a token.
 
-    Source: `torch.nn.Embedding`, with the same initialisation E ~ N(0, 1). Deviations: the input is one-hot, so that
-    the lookup is a matrix product under `vmap`. `weights` is empty, because E is not meant to be sparse.
+    Source: `torch.nn.Embedding` (https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html), with the same
+    initialisation E ~ N(0, 1). Deviations: the input is one-hot, so that the lookup is a matrix product under `vmap`.
+    `weights` is empty, because E is not meant to be sparse.
 
     Shape: (..., in_features) -> (..., out_features), in_features the number of tokens.
+
+    >>> import torch
+    >>> unit = Embedding(3, 2)
+    >>> _ = unit.load_state_dict({"E": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])})
+    >>> unit(torch.tensor([0.0, 1.0, 0.0])).tolist()
+    [2.0, 5.0]
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:

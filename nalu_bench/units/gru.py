@@ -15,8 +15,8 @@ class GRU(Unit):
 
     r, z = σ(W [x, h] + b),  n = tanh(U x + u + r ⊙ (V h + v)),  h' = (1 - z) ⊙ n + z ⊙ h
 
-    Source: Cho et al. 2014, in the form of `torch.nn.GRU`. Initialisation as there: all ~ U[-1/√H, 1/√H]. Deviations:
-    one bias for r and z each, where torch adds up two.
+    Source: Cho et al. 2014, https://arxiv.org/abs/1406.1078, in the form of `torch.nn.GRU`. Initialisation as there:
+    all ~ U[-1/√H, 1/√H]. Deviations: one bias for r and z each, where torch adds up two.
 
     `weights` names none: its matrices are not meant to be sparse.
 
@@ -24,6 +24,10 @@ class GRU(Unit):
 
     Raises:
         ValueError unless in_features is above out_features.
+
+    >>> unit = GRU(3, 2)  # an input of 1, a state of 2
+    >>> unit(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:

@@ -15,8 +15,9 @@ class LSTM(Unit):
 
     i, f, g, o = W [x, h] + b,  c' = σ(f) ⊙ c + σ(i) ⊙ tanh(g),  h' = σ(o) ⊙ tanh(c')
 
-    Source: Hochreiter & Schmidhuber 1997 with the forget gate of Gers et al. 2000, in the order of gates of
-    `torch.nn.LSTM`. Initialisation as there: W, b ~ U[-1/√H, 1/√H]. Deviations: one bias, where torch adds two.
+    Source: Hochreiter & Schmidhuber 1997, https://doi.org/10.1162/neco.1997.9.8.1735, with the forget gate of Gers et
+    al. 2000, in the order of gates of `torch.nn.LSTM`. Initialisation as there: W, b ~ U[-1/√H, 1/√H]. Deviations: one
+    bias, where torch adds two.
 
     The step is one matrix product and elementwise functions, so that it runs under `vmap` and compiles. `weights` is
     empty, because the matrices are not meant to be sparse.
@@ -25,6 +26,10 @@ class LSTM(Unit):
 
     Raises:
         ValueError unless out_features is even and below in_features.
+
+    >>> unit = LSTM(5, 4)  # an input of 1, an output and a memory of 2 each
+    >>> unit(torch.zeros(7, 5)).shape
+    torch.Size([7, 4])
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:

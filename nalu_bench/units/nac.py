@@ -52,12 +52,18 @@ class NAC(Unit):
 
     W = tanh(Ŵ) ⊙ σ(M̂),  a = W x  (no bias)
 
-    Source: Trask et al. 2018, eq. 1. Initialisation: Ŵ, M̂ ~ U[-r, r], see `nac_range`. Deviations: none.
+    Source: Trask et al. 2018, eq. 1, https://arxiv.org/abs/1808.00508. Initialisation: Ŵ, M̂ ~ U[-r, r], see
+    `nac_range`. Deviations: none.
 
     Args:
         init: another distribution of Ŵ and M̂, see `nac_initialiser`.
 
     Shape: (..., in_features) -> (..., out_features).
+
+    >>> unit = NAC(2, 1)
+    >>> _ = unit.load_state_dict({"W_hat": torch.tensor([[20.0, -20.0]]), "M_hat": torch.tensor([[20.0, 20.0]])})
+    >>> unit(torch.tensor([5.0, 3.0])).tolist()  # W = [1, -1]
+    [2.0]
     """
 
     neutral = 0.0
@@ -86,10 +92,15 @@ class NACMul(NAC):
 
     m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
 
-    Source: Trask et al. 2018, eq. 2 (`m`); named NAC• by Madsen & Johansen 2020, eq. 3. Deviations: none.
-    Loses the signs of x; with W < 0 and x near 0 the output explodes.
+    Source: Trask et al. 2018, eq. 2 (`m`), https://arxiv.org/abs/1808.00508; named NAC• by Madsen & Johansen 2020, eq.
+    3. Deviations: none. Loses the signs of x; with W < 0 and x near 0 the output explodes.
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.
+
+    >>> unit = NACMul(2, 1)
+    >>> _ = unit.load_state_dict({"W_hat": torch.tensor([[20.0, -20.0]]), "M_hat": torch.tensor([[20.0, 20.0]])})
+    >>> round(unit(torch.tensor([-6.0, 3.0])).item(), 4)  # W = [1, -1]; the sign is lost
+    2.0
     """
 
     neutral = 1.0
@@ -104,9 +115,15 @@ class NACMulSigma(Unit):
 
     m = exp(W log(|x| + ε)),  W = σ(Ŵ) in (0, 1),  ε = 1e-7
 
-    Source: Madsen & Johansen 2020, section 4.1. Initialisation: Ŵ Xavier-normal (their code). Deviations: none.
+    Source: Madsen & Johansen 2020, section 4.1, https://arxiv.org/abs/2001.05016. Initialisation: Ŵ Xavier-normal
+    (their code). Deviations: none.
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.
+
+    >>> unit = NACMulSigma(2, 1)
+    >>> _ = unit.load_state_dict({"W_hat": torch.tensor([[20.0, 20.0]])})
+    >>> round(unit(torch.tensor([2.0, 3.0])).item(), 4)  # W = [1, 1]
+    6.0
     """
 
     neutral = 1.0
@@ -132,9 +149,15 @@ class NACMulNMU(NMU):
 
     m = exp(W log(|x| + ε)),  W in [0, 1],  ε = 1e-7
 
-    Source: Madsen & Johansen 2020, section 4.1. Initialisation: W ~ U[0.25, 0.75]. Deviations: none.
+    Source: Madsen & Johansen 2020, section 4.1, https://arxiv.org/abs/2001.05016. Initialisation: W ~ U[0.25, 0.75].
+    Deviations: none.
 
     Shape: (..., in_features) -> (..., out_features), outputs positive.
+
+    >>> unit = NACMulNMU(2, 1)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 0.0]])})
+    >>> round(unit(torch.tensor([2.0, 3.0])).item(), 4)
+    2.0
     """
 
     def columns(self, x: Tensor) -> Tensor:

@@ -16,15 +16,23 @@ class NALU(Unit):
 
     g = σ(G x),  y = g ⊙ a + (1 - g) ⊙ m,  a = W x,  m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
 
-    Source: Trask et al. 2018, eq. 1 and 2. Initialisation: Ŵ, M̂ as in the NAC, G Xavier-uniform with gain 1
-    (Madsen & Johansen's code). The gate has no bias. Deviations: none with shared weights; with `shared=False` the
-    additive and the multiplicative path have weights of their own (Madsen & Johansen 2020, the gating experiment).
+    Source: Trask et al. 2018, eq. 1 and 2, https://arxiv.org/abs/1808.00508. Initialisation: Ŵ, M̂ as in the NAC, G
+    Xavier-uniform with gain 1 (Madsen & Johansen's code). The gate has no bias. Deviations: none with shared weights;
+    with `shared=False` the additive and the multiplicative path have weights of their own (Madsen & Johansen 2020, the
+    gating experiment).
 
     Args:
         shared: whether both paths use one W (the paper) or two.
         init: the distribution of Ŵ and M̂, see `nac_initialiser`; "xavier_normal" is also that of G.
 
     Shape: (..., in_features) -> (..., out_features).
+
+    >>> unit, twenty = NALU(2, 1), torch.tensor([[20.0, 20.0]])
+    >>> for G in (twenty, -twenty):
+    ...     _ = unit.load_state_dict({"G": G, "W_hat": twenty, "M_hat": twenty})
+    ...     round(unit(torch.tensor([2.0, 3.0])).item(), 4)  # the gate is open for the sum, then for the product
+    5.0
+    6.0
     """
 
     def __init__(self, in_features: int, out_features: int, shared: bool = True, init: str = "uniform") -> None:
@@ -69,10 +77,15 @@ class GatedNAUNMU(Unit):
     g = σ(G x),  y = g ⊙ NAU(x) + (1 - g) ⊙ NMU(x)
     R_sparse = R_sparse(NAU) + R_sparse(NMU)
 
-    Source: Madsen & Johansen 2020, the gating experiment. Initialisation: G Xavier-uniform, the rest as in NAU and NMU.
-    Deviations: none.
+    Source: Madsen & Johansen 2020, the gating experiment, https://arxiv.org/abs/2001.05016. Initialisation: G
+    Xavier-uniform, the rest as in NAU and NMU. Deviations: none.
 
     Shape: (..., in_features) -> (..., out_features).
+
+    >>> unit, one = GatedNAUNMU(2, 1), torch.ones(1, 2)
+    >>> _ = unit.load_state_dict({"G": -20 * one, "W_add": one, "W_mul": one})
+    >>> unit(torch.tensor([2.0, 3.0])).tolist()  # the gate is open for the product
+    [6.0]
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:

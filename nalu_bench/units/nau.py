@@ -21,11 +21,17 @@ class NAU(Unit):
     a = W x,  W = min(max(W, -1), 1)
     R_sparse = mean min(|W|, 1 - |W|)
 
-    Source: Madsen & Johansen 2020, eq. 5 to 7. Initialisation: W ~ U[-r, r], see `nau_range`.
-    Deviations: none. W is clamped in `forward`, and by `project_` after every step. The authors' other penalty, on
-    weights out of bounds, would therefore always be 0 and is left out.
+    Source: Madsen & Johansen 2020, eq. 5 to 7, https://arxiv.org/abs/2001.05016. Initialisation: W ~ U[-r, r], see
+    `nau_range`. Deviations: none. W is clamped in `forward`, and by `project_` after every step. The authors' other
+    penalty, on weights out of bounds, would therefore always be 0 and is left out.
 
     Shape: (..., in_features) -> (..., out_features).
+
+    >>> import torch
+    >>> unit = NAU(2, 1)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, -2.0]])})
+    >>> unit(torch.tensor([5.0, 3.0])).tolist()  # W = [1, -1]
+    [2.0]
     """
 
     neutral = 0.0

@@ -14,11 +14,17 @@ class NMU(Unit):
     y_o = Π_i (W_oi x_i + 1 - W_oi)
     R_sparse = mean min(|W|, |1 - W|)
 
-    Source: Madsen & Johansen 2020, eq. 10 to 12. Initialisation: W ~ U[0.25, 0.75]. Deviations: none. `project_`
-    clamps W after every step. The authors' penalty on weights out of bounds would therefore always be 0: it is left
-    out.
+    Source: Madsen & Johansen 2020, eq. 10 to 12, https://arxiv.org/abs/2001.05016. Initialisation: W ~ U[0.25, 0.75].
+    Deviations: none. `project_` clamps W after every step. The authors' penalty on weights out of bounds would
+    therefore always be 0: it is left out.
 
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
+
+    >>> import torch
+    >>> unit = NMU(3, 1)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.0, 0.0]])})
+    >>> unit(torch.tensor([-2.0, 3.0, 5.0])).tolist()
+    [-6.0]
     """
 
     neutral = 1.0

@@ -136,3 +136,12 @@ def test_every_class_that_the_readme_lists_is_imported_from_the_package_of_units
     assert {"NAU", "LSTM"} <= set(classes)
     for name in classes:
         assert getattr(nalu_bench.units, name).registered_name in registry.units.entries
+
+
+@pytest.mark.parametrize("name", sorted(registry.units.entries))
+def test_every_unit_says_where_it_is_from_and_shows_what_it_gives(name: str) -> None:
+    unit = registry.units.load(name)
+    told = " ".join(parent.__doc__ or "" for parent in unit.__mro__ if issubclass(parent, Unit) and parent is not Unit)
+    assert "https://" in told or "Source: none" in told, "the source needs a URL"
+    assert "Shape: " in told
+    assert ">>> " in (unit.__doc__ or ""), "a doctest shows what the unit gives"
