@@ -25,7 +25,9 @@ Each verb has a page of its own: nalu-bench run --help
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 or 143 if interrupted."""
     try:
-        options = _parser().parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
+        parser = _parser()
+        _complete(parser)
+        options = parser.parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
         plain_warnings()
         return int(options.command(options))
     except UsageError as error:
@@ -37,6 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130
+
+
+def _complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that asks for completions, and end; nothing if none asks."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
 
 
 def _flags_first(arguments: Sequence[str]) -> list[str]:

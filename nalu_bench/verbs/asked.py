@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
+from nalu_bench.verbs import completion
 
 if TYPE_CHECKING:
     from nalu_bench.plan.compose import Plan
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
     """Let a verb take an experiment and overrides."""
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="what to choose and to set")
+    action = parser.add_argument("overrides", nargs="*", metavar="key=value", help="what to choose and to set")
+    action.completer = completion.overrides  # type: ignore[attr-defined]
 
 
 def experiment_name(arguments: Sequence[str], sign: str = "/") -> tuple[str | None, list[str]]:
