@@ -29,11 +29,14 @@ class Store:
     Args:
         root: the run store.
         results: the folder of committed results, whose runs count as finished; None for none.
+        experiment: the experiment whose results count; None for all. A report has the runs of its own results alone:
+            others judged theirs by criteria of their own.
     """
 
-    def __init__(self, root: Path, results: Path | None = None) -> None:
+    def __init__(self, root: Path, results: Path | None = None, experiment: str | None = None) -> None:
         self.root = root
         self.results = results
+        self.experiment = experiment
         self._sound: set[Path] = set()
 
     def parts(self, cell: Cell) -> list[Path]:
@@ -63,7 +66,8 @@ class Store:
     def committed(self) -> defaultdict[str, set[int]]:
         """Cell digest -> seeds that committed results report. A damaged file costs only its own, with a warning."""
         seeds: defaultdict[str, set[int]] = defaultdict(set)
-        for path in sorted(self.results.glob("*/*/runs.csv")) if self.results else []:
+        where = f"{self.experiment or '*/*'}/runs.csv"
+        for path in sorted(self.results.glob(where)) if self.results else []:
             try:
                 for cell, seed in list(_trained_runs(path)):
                     seeds[cell].add(seed)

@@ -60,7 +60,12 @@ def check(experiment: "Experiment", plan: "Plan") -> None:
     results.check(experiment, plan.cells, whole.cells)
 
 
-def store(committed: bool = True) -> "Store":
+def store(committed: bool = True, experiment: "Experiment | None" = None) -> "Store":
+    """The run store; with `committed`, the runs of committed results count as finished, those of one experiment or all.
+
+    An experiment's own results are those that its report can take.
+    """
     from nalu_bench.store.reader import Store
 
-    return Store(paths.runs_dir(), paths.results_dir() if committed else None)
+    name = experiment.name if experiment else None
+    return Store(paths.runs_dir(), paths.results_dir() if committed else None, name)

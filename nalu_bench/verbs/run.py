@@ -86,7 +86,7 @@ def train(
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
         plan, experiment = planned()
         _check_launcher(plan, options.fail_fast)
-        store = asked.store(plan.committed)
+        store = asked.store(plan.committed, experiment)
         todo = _missing(plan, experiment, store, options, verb)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)

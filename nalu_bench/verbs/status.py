@@ -19,8 +19,8 @@ def status(options: argparse.Namespace) -> int:
     """Print one line a cell and a total."""
     from nalu_bench.store import status as found
 
-    plan, _ = asked.plan(options)
-    store, width = asked.store(plan.committed), plan.machine.width
+    plan, experiment = asked.plan(options)
+    store, width = asked.store(plan.committed, experiment), plan.machine.width
     if options.watch:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
             found.watch(store, plan.cells, width)

@@ -311,6 +311,15 @@ def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path
     assert store.finished_seeds(other) == {7}
 
 
+def test_an_experiment_counts_only_the_results_that_its_report_has(make_cell: MakeCell, tmp_path: Path) -> None:
+    cell = make_cell()
+    for name, seed in (("paper/table1", 0), ("paper/table2", 1)):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "runs.csv").write_text(f"cell,seed,status\n{cell.digest},{seed},finished\n")
+    assert Store(tmp_path / "runs", tmp_path, "paper/table1").finished_seeds(cell) == {0}
+    assert Store(tmp_path / "runs", tmp_path).finished_seeds(cell) == {0, 1}
+
+
 def test_a_failed_write_leaves_nothing_under_a_final_name(tmp_path: Path) -> None:
     def half(path: Path) -> None:
         path.write_text("half")
