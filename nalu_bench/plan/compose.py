@@ -36,7 +36,7 @@ Pair = tuple[str, Any]
 """A key and the value it is given."""
 
 GROUPS = ("task", "model", "recipe", "budget", "device")
-MACHINE_KEYS = ("device", "compile", "committed")
+MACHINE_KEYS = ("device", "compile", "committed", "logger")
 SCALE_KEYS = ("budget", "seeds", "first_seed")
 VERSION_BASE = "1.3"
 
@@ -87,6 +87,7 @@ class Config:
     first_seed: int
     compile: bool | None
     committed: bool
+    logger: str
 
 
 @dataclass(frozen=True)
@@ -387,7 +388,7 @@ def _seeds(first: int, count: int) -> tuple[int, ...]:
 def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
     try:
         workers, width = config.device.workers, config.device.width
-        compiled, committed = config.compile, config.committed
+        compiled, committed, logger = config.compile, config.committed, config.logger
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
     if workers is None:  # a launcher runs cells side by side itself
@@ -396,7 +397,8 @@ def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides
         raise UsageError(f"device.workers must be at least 1, got {workers}.")
     if width is not None and width < 1:
         raise UsageError(f"device.width must be at least 1, got {width}.")
-    machine = Machine(config.device.name, compiled, workers, width)
+    registry.loggers.entry(logger)
+    machine = Machine(config.device.name, compiled, workers, width, logger)
     return Plan(_merged(cells), machine, config.budget.name, custom, bool(committed), hydra_overrides)
 
 

@@ -13,9 +13,11 @@ class Machine:
         workers: processes that train blocks side by side; 1 trains in this process.
         width: seeds of a block on this device; None for the width that the model names. Bits are promised for one
             device, mode and width.
+        logger: name of what copies finished runs for another program.
     """
 
     device: str
     compile: bool | None
     workers: int
     width: int | None = None
+    logger: str = "none"

@@ -117,6 +117,7 @@ def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tup
 
 def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
     """Write a result and remove its checkpoint; returns the error if that fails, as on a full disk."""
+    from nalu_bench.run import loggers
     from nalu_bench.store import writer
     from nalu_bench.training import checkpoint
 
@@ -124,6 +125,7 @@ def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -
         if not writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit}):
             print(f"{job.label}: stored by another process already.", file=sys.stderr)
         checkpoint.remove(used)
+        loggers.logger_of(job.machine.logger).write(job.root, job.cell, result)
     except Exception as error:  # the other jobs of the group go on
         return error
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nalu_bench import paths
 from nalu_bench.errors import Interrupted, UsageError
-from nalu_bench.run import stop
+from nalu_bench.run import loggers, stop
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def train(
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
         plan, experiment = planned()
         _check_launcher(plan, options.fail_fast)
+        loggers.logger_of(plan.machine.logger)
         store = asked.store(plan.committed, experiment)
         todo = _missing(plan, experiment, store, options, verb)
         sound, failures = _checked(todo, plan)

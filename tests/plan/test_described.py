@@ -19,7 +19,7 @@ def test_the_values_shown_are_those_that_a_command_composes() -> None:
     assert shown["task"]["operation"] == "add"
     assert shown["model"]["penalties"]["sparsity"]["start"] == 1_000_000
     everything = yaml.safe_load(described.shown([]))
-    assert set(everything) == {*compose.GROUPS, "seeds", "first_seed", "compile", "committed"}
+    assert set(everything) == {*compose.GROUPS, "seeds", "first_seed", "compile", "committed", "logger"}
     assert everything["seeds"] == everything["budget"]["seeds"]
 
 
