@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.errors import unknown
+from nalu_bench.store.schema import Status
 from nalu_bench.tasks.task import Task
 
 
@@ -51,8 +52,10 @@ def passing(runs: pd.DataFrame, column: str, limit: float) -> NDArray[np.bool_]:
     """Which runs are below a limit in a column, at their selected step; those without a number there are not.
 
     Raises:
-        UsageError if no run has the column.
+        UsageError if runs were finished and none has the column.
     """
+    if column not in runs and (runs["status"] == Status.FAILED).all():
+        return np.zeros(len(runs), bool)
     if column not in runs:
         raise unknown("column of the runs", column, [str(name) for name in runs])
     return runs[column].to_numpy(float) < limit

@@ -15,7 +15,8 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.experiment import CellGroup, Experiment
 
-PLAIN = experiment.load("madsen2020/table1")
+TABLE1 = experiment.load("madsen2020/table1")
+PLAIN = replace(TABLE1, cells=TABLE1.cells[:1], settings={}, usual={})
 STREAMS = CellGroup(["task=ten_parameter", "recipe=madsen2020", "recipe.streams=stable_nalu"], {"model": ["nac_mul"]})
 BELOW = "share_below_1e-06"
 
@@ -96,6 +97,12 @@ def test_a_limit_of_a_column_that_no_run_has_is_refused(both: Experiment) -> Non
         Success(wrong).rows(measured())
 
 
+def test_a_cell_whose_runs_all_failed_has_none_below_the_limit(both: Experiment) -> None:
+    failed = measured().runs.assign(status="failed").drop(columns=["extrapolation_mse", "solved", "solved_at"])
+    shares = [row.ours for row in Success(both).rows(Measured(failed)) if row.keys["metric"] == BELOW]
+    assert shares == [0, 0]
+
+
 def test_the_curves_of_one_model_have_its_colour_and_its_printed_symbols_once(both: Experiment) -> None:
     from matplotlib import pyplot as plt
 
@@ -114,8 +121,11 @@ def test_the_curves_of_one_model_have_its_colour_and_its_printed_symbols_once(bo
 def test_usual_words_must_be_among_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "experiments" / "mine"
     folder.mkdir(parents=True)
-    text = (PLAIN.folder / "table1.yaml").read_text(encoding="utf-8")
-    (folder / "it.yaml").write_text(f"{text}\nsettings: {{streams: recipe.streams}}\nusual: {{stream: addressable}}\n")
+    (folder / "it.yaml").write_text(
+        "title: Mine\nsource: nowhere\ncells: []\n"
+        "budgets: {smoke: {seeds: 1, steps: 20, log_every: 10, ramp_scale: 1}}\n"
+        "report: {kind: success, criterion: task}\nsettings: {streams: recipe.streams}\nusual: {stream: addressable}\n"
+    )
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
     with pytest.raises(UsageError, match=r"unknown word of usual .* 'stream'; did you mean 'streams'"):
         experiment.load("mine/it")

@@ -115,10 +115,10 @@ def test_cells_that_a_table_would_mix_are_refused_before_training(
     (tmp_path / "experiments" / "mine" / "it.yaml").write_text(
         "title: Mine\nsource: nowhere\nbudgets: {smoke: {seeds: 1, steps: 20, log_every: 10, ramp_scale: 1}}\n"
         "cells: [{overrides: [task=ten_parameter, model=nmu], grid: {model.hidden_size: [2, 3]}}]\n"
-        "settings: {hidden: model.hidden_size}\nreport: {kind: success, criterion: task}\n"
+        "report: {kind: success, criterion: task}\n"
     )
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
     chosen = experiment.load("mine/it")
     cells = compose.plan_experiment(chosen, ["budget=smoke"]).cells
-    with pytest.raises(UsageError, match="tells cells apart by operation and model, and mine/it has both ten_param"):
+    with pytest.raises(UsageError, match="apart by operation and setting and model, and mine/it has both ten_param"):
         results.check(chosen, cells, cells)
