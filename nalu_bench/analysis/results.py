@@ -1,4 +1,4 @@
-"""An experiment's folder in `results/`: the only module that writes there.
+"""An experiment's folder in `results/`: the only module that writes there, but for pages.
 
 The measured files (runs.csv, curves.parquet, manifest.json) are written first. Everything else is made from them alone,
 so that a fresh clone rebuilds it to the byte.
