@@ -128,8 +128,6 @@ def test_a_whole_campaign_has_the_papers_layout_and_verdicts_by_recomputed_means
 
 
 def test_the_figure_has_a_panel_an_operation_and_apart_symbols_for_equal_rates() -> None:
-    from matplotlib import pyplot as plt
-
     runs = pd.DataFrame(
         {
             "role": "cell", "task": "arithmetic", "setting": "", "operation": "sub", "model": "nac", "cell": "one",
@@ -145,7 +143,6 @@ def test_the_figure_has_a_panel_an_operation_and_apart_symbols_for_equal_rates()
         hollow = [line for line in axis.lines if line.get_fillstyle() == "none"]
         spots = [tuple(line.get_transform().transform(line.get_xydata())[0].round()) for line in hollow]
         assert len(set(spots)) == len(spots) == (3 if axis is figure.axes[0] else 4)
-    plt.close(figure)
     ours = drawn[drawn["series"] == "ours"].set_index("step")["share"]
     assert ours.loc[[7_000, 8_000, 9_000, 5_000_000]].tolist() == [0, 0.25, 0.5, 0.75]
     assert len(ours) < 1100
