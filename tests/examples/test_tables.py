@@ -13,6 +13,8 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
 
+pytestmark = pytest.mark.slow
+
 FOLDER = paths.CHECKOUT / "examples" / "tables"
 SMOKE = ["budget=smoke", "seeds=2", "device.workers=1"]
 
