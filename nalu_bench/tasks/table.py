@@ -55,7 +55,7 @@ class Table(Task):
             mean 0 and deviation 1. The targets are scaled, too.
     """
 
-    evaluated: ClassVar[tuple[str, ...]] = SPLITS[1:]
+    tested: ClassVar[tuple[str, ...]] = ("test",)
     selecting: ClassVar[str] = "nmse"
     judging: ClassVar[str] = "nmse"
 
@@ -93,6 +93,10 @@ class Table(Task):
             raise UsageError(f"task.split_seed must be at least 0, got {self.split_seed}.")
         if self.scale not in SCALES:
             raise unknown("task.scale", self.scale, SCALES)
+
+    @property
+    def judge(self) -> str:
+        return "extrapolation"
 
     @property
     def input_size(self) -> int:

@@ -152,6 +152,8 @@ def test_a_broken_file_of_runs_costs_only_its_own_experiment(
 ) -> None:
     (folder / "runs.csv").write_bytes(content)
     assert main(["status", "experiment=trask2018/table1", "budget=smoke"]) == 0
+    assert not list(recwarn)
+    assert main(["status", f"experiment={NAME}", "budget=smoke"]) == 0
     assert [f"{folder / 'runs.csv'} is damaged" in str(one.message) for one in recwarn] == [True]
 
 

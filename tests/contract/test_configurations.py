@@ -73,7 +73,7 @@ def test_relu_models_have_a_linear_second_layer() -> None:
         assert model.units() == [name, "linear"]
 
 
-MANY = 60
+MANY = 20
 """Experiments of more cells than this run in the slow tests."""
 
 
