@@ -46,6 +46,7 @@ class CellGroup:
     Attributes:
         overrides: as on the command line, common to all cells.
         grid: key -> values; one cell for every combination.
+        cases: further overrides of values that go together; one cell for every case and combination.
         role: "cell", or another use that the report makes of it, such as "baseline".
         seeds: number of seeds; None for the budget's.
         share: factor on the budget's steps, for cells that were published with another length.
@@ -54,6 +55,7 @@ class CellGroup:
 
     overrides: list[str]
     grid: dict[str, list[Any]] = field(default_factory=dict)
+    cases: list[list[str]] = field(default_factory=lambda: [[]])
     role: str = "cell"
     seeds: int | None = None
     share: float = 1.0
@@ -69,7 +71,7 @@ class CellGroup:
             [f"{key}={value}" for value in values if str(value) in only.get(key, [str(value)])]
             for key, values in self.grid.items()
         ]
-        return [[*self.overrides, *choice] for choice in itertools.product(*axes)]
+        return [[*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes)]
 
 
 @dataclass
@@ -91,7 +93,7 @@ class File:
         metadata={"must": "a mapping of names to {seeds, steps, log_every, ramp_scale, overrides}"}
     )
     cells: list[CellGroup] = field(
-        metadata={"must": "a list of {overrides, grid, role, seeds, share, fixed}, grid a mapping of lists"}
+        metadata={"must": "a list of {overrides, grid, cases, role, seeds, share, fixed}, grid a mapping of lists"}
     )
     report: dict[str, Any] = field(metadata={"must": "a mapping with a kind and its settings"})
     settings: dict[str, str] = field(

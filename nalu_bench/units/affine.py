@@ -15,6 +15,9 @@ class Linear(Unit):
     https://arxiv.org/abs/2001.05016. Initialisation: W Xavier-uniform, b = 0 (Madsen & Johansen's code). Deviations:
     none. `weights()` is W alone: the papers' sparsity error leaves the bias out.
 
+    Args:
+        bias: whether there is a b; the papers do not say.
+
     Shape: (..., in_features) -> (..., out_features).
 
     >>> unit = Linear(2, 1)
@@ -23,17 +26,17 @@ class Linear(Unit):
     [7.5]
     """
 
-    def __init__(self, in_features: int, out_features: int) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__(in_features, out_features)
         self.W = self.matrix()
-        self.b = nn.Parameter(torch.empty(out_features))
+        self.b = nn.Parameter(torch.empty(out_features)) if bias else None
         self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
-        return {"W": xavier_uniform, "b": zeros}
+        return {"W": xavier_uniform} | ({} if self.b is None else {"b": zeros})
 
     def columns(self, x: Tensor) -> Tensor:
-        return self.W @ x + self.b.unsqueeze(-1)
+        return self.W @ x if self.b is None else self.W @ x + self.b.unsqueeze(-1)
 
     def weights(self) -> dict[str, Tensor]:
         return {"W": self.W}
@@ -50,7 +53,7 @@ class ReLU(Linear):
     """
 
     def initialisers(self) -> dict[str, Initialiser]:
-        return {"W": kaiming_uniform, "b": zeros}
+        return super().initialisers() | {"W": kaiming_uniform}
 
     def columns(self, x: Tensor) -> Tensor:
         return torch.relu(super().columns(x))

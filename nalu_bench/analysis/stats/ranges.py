@@ -70,7 +70,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
     numbers = np.asarray(samples, dtype=np.float64)
     if numbers.ndim != 1:
         raise ValueError(f"samples must have one dimension, got shape {numbers.shape}: pass one value per seed")
-    given = _read(printed)
+    given = read_printed(printed)
     diverged = int(np.sum(~np.isfinite(numbers)))
     numbers = np.sort(np.where(np.isfinite(numbers), numbers, math.inf))
     note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
@@ -163,7 +163,8 @@ def _told(share: float) -> str:
     return "" if math.isnan(share) else f"; {100 * share:.0f} % of all numbers would meet it"
 
 
-def _read(printed: str) -> Printed:
+def read_printed(printed: str) -> Printed:
+    """A printed number such as `21.4`, `0.0` or `>999`; raises ValueError for anything else."""
     text = printed.strip()
     try:
         value = Decimal(text.removeprefix(">"))
