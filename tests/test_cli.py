@@ -195,6 +195,7 @@ def test_two_workers_store_the_same_bits_as_one(home: Path, monkeypatch: pytest.
     pd.testing.assert_frame_equal(*frames, check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_hydra_launcher_runs_the_cells(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [*SMOKE, "model=nau,nmu", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2"]
     command = [sys.executable, "-m", "nalu_bench", "run", "-m", *arguments]

@@ -230,6 +230,7 @@ def _refuse_repeated(arguments: Sequence[str]) -> None:
         given[key] = argument
 
 
+@functools.lru_cache(maxsize=4096)
 def _parse(argument: str) -> Override:
     try:
         return OverridesParser.create().parse_override(argument)
@@ -273,15 +274,21 @@ def _configure(pairs: Sequence[Pair]) -> DictConfig:
     for group, name in chosen.items():
         if str(name) not in group_names(group):
             raise folders.unknown(group, str(name), group_names(group))
-    config = _composed(tuple(f"{group}={name}" for group, name in sorted(chosen.items()))).copy()
+    groups = tuple(f"{group}={name}" for group, name in sorted(chosen.items()))
+    config = _composed(groups).copy()
     for key, value in pairs:
         if key not in GROUPS:
-            _set(config, key, value)
+            _set(config, _keys_of(groups), key, value)
     return config
 
 
-def _set(config: DictConfig, key: str, value: Any) -> None:
-    keys = list(_keys(config))
+@functools.cache
+def _keys_of(groups: tuple[str, ...]) -> list[str]:
+    """All keys of a composed configuration."""
+    return list(_keys(_composed(groups)))
+
+
+def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     if key not in keys:
         raise _unknown_key(key, keys)
     if key.endswith((".name", ".kind")):

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.ranges import as_intervals, halves
-from nalu_bench.tasks.subset_sums import SubsetSums
+from nalu_bench.tasks.subset_sums import OPERATIONS, SubsetSums
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -69,12 +69,10 @@ class ArithmeticTerms(SubsetSums):
         for key, known in {"law": LAWS, "grown": GROWN}.items():
             if getattr(self, key) not in known:
                 raise unknown(f"task.{key}", getattr(self, key), known)
-        super().validate()
-        for key in ("interpolation", "extrapolation"):
-            if len(as_intervals(f"task.{key}", getattr(self, key))) > 1:
-                raise UsageError(f"task.{key} must be one interval for {self.name}, got {getattr(self, key)}.")
-        if self.operation == "sqrt" and self.law == "normal":
-            raise UsageError("sqrt needs sums that cannot be negative, and normal inputs can; choose another law.")
+        if self.law == "normal":
+            self._validate_normal()
+        else:
+            self._validate_intervals()
         if len(self.terms) != 2 or min(self.terms) < 1:
             raise UsageError(f"task.terms must be two sizes of at least 1, got {list(self.terms)}.")
         if not 0 <= self.shared <= min(self.terms):
@@ -85,6 +83,22 @@ class ArithmeticTerms(SubsetSums):
                 f"subsets of {self.terms[0]} and {self.terms[1]} inputs that share {self.shared} need {needed} inputs, "
                 f"got task.features={self.features}."
             )
+
+    def _validate_intervals(self) -> None:
+        super().validate()
+        for key in ("interpolation", "extrapolation"):
+            if len(as_intervals(f"task.{key}", getattr(self, key))) > 1:
+                raise UsageError(f"task.{key} must be one interval for {self.name}, got {getattr(self, key)}.")
+
+    def _validate_normal(self) -> None:
+        if self.operation not in OPERATIONS:
+            raise unknown("operation", self.operation, OPERATIONS)
+        if self.operation == "sqrt":
+            raise UsageError("sqrt needs sums that cannot be negative, and normal inputs can; choose another law.")
+        for key in ("interpolation", "extrapolation"):
+            limits = getattr(self, key)
+            if len(limits) != 2 or not limits[1] > 0:
+                raise UsageError(f"task.{key} of normal inputs must be [mean, deviation above 0], got {limits}.")
 
     def program(self) -> tuple[Any, ...]:
         return ("arithmetic_terms", self.features, self.law)

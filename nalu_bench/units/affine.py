@@ -33,7 +33,8 @@ class Linear(Unit):
         self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
-        return {"W": xavier_uniform} | ({} if self.b is None else {"b": zeros})
+        bias: dict[str, Initialiser] = {} if self.b is None else {"b": zeros}
+        return {"W": xavier_uniform} | bias
 
     def columns(self, x: Tensor) -> Tensor:
         return self.W @ x if self.b is None else self.W @ x + self.b.unsqueeze(-1)

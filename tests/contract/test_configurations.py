@@ -76,10 +76,13 @@ def test_relu_models_have_a_linear_second_layer() -> None:
 MANY = 20
 """Experiments of more cells than this run in the slow tests."""
 
+LONG = ("trask2018/table1_search",)
+"""And so do those whose report computes for half a minute."""
+
 
 def by_length(name: str) -> Any:
     cells = sum(len(group.expand({})) for group in experiment.load(name).cells)
-    return pytest.param(name, marks=[pytest.mark.slow] if cells > MANY else [])
+    return pytest.param(name, marks=[pytest.mark.slow] if cells > MANY or name in LONG else [])
 
 
 @pytest.mark.parametrize("name", [by_length(name) for name in experiment.names()])

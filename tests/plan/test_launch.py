@@ -130,6 +130,7 @@ def test_a_job_that_fails_stops_no_other_and_fails_the_sweep(
     assert len(spans(tmp_path)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of joblib, for the dead process
 @pytest.mark.parametrize("overrides", HERE[1:])
 def test_a_process_that_dies_fails_the_sweep(

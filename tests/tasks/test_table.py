@@ -56,6 +56,7 @@ def parts(*changes: str) -> dict[str, Any]:
     return {split: task.split_parameters(split) for split in SPLITS}
 
 
+@pytest.mark.slow
 def test_every_model_of_vectors_trains_on_it() -> None:
     models = [name for name in compose.group_names("model") if cell(f"model={name}").skip() is None]
     assert {"mlp", "linear", "relu6", "nac", "nac_mul", "nalu", "gated_nau_nmu", "nau", "nmu", "iit_nac"} <= set(models)

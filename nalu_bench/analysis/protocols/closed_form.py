@@ -31,6 +31,9 @@ Beyond = tuple[Range, str]
 SAMPLES = 2048
 """Examples of the fixed sample; the relative standard error of a mean error is near 2 %."""
 
+ONE_OPERAND = ("square", "sqrt")
+"""Operations that leave b out; the size of B does not matter to them."""
+
 MOST = 50
 """The largest number of inputs of a group."""
 
@@ -109,8 +112,8 @@ def errors(setting: Setting, hidden: Sequence[int], beyond: Sequence[Beyond] = (
         beyond: pairs (extrapolation, grown) to evaluate instead of the setting's own. The fit is the same for all.
 
     Returns: for every pair, (predictor, split) -> (mean absolute error, mean squared error). The predictors are
-    "linear"; "linear_no_bias"; "nac_H" for every H; "zero", which predicts 0 as an untrained network nearly does; "mean",
-    which predicts the mean of the training targets.
+    "linear"; "linear_no_bias"; "nac_H" for every H; "zero", which predicts 0 as an untrained network nearly does;
+    "mean", which predicts the mean of the training targets.
 
     Raises: UsageError for an unknown operation, and for groups of more than `MOST` inputs.
     """
@@ -136,9 +139,7 @@ def _of_split(split: str, fitted: Mapping[str, Fitted], x: Array, t: Array) -> E
     slopes = np.array([one.slopes for one in fitted.values()])
     residuals = offsets[:, None] + slopes @ x.T - t
     means = np.abs(residuals).mean(axis=1), np.square(residuals).mean(axis=1)
-    return {
-        (name, split): (float(mae), float(mse)) for name, mae, mse in zip(fitted, *means, strict=True)
-    }
+    return {(name, split): (float(mae), float(mse)) for name, mae, mse in zip(fitted, *means, strict=True)}
 
 
 def _examples(setting: Setting, limits: Range, grown: str) -> tuple[Array, Array]:
@@ -166,8 +167,9 @@ def _sums(law: Law, group: int) -> Array:
 def _rest(law: Law, count: int) -> Array:
     """Normal numbers with the mean and the deviation of a sum of `count` inputs."""
     x = law.draw((np.arange(SAMPLES) + 0.5) / SAMPLES)
-    standard = ndtri(np.random.default_rng(3).random(SAMPLES))
-    return count * x.mean() + math.sqrt(count) * x.std() * standard
+    standard: Array = ndtri(np.random.default_rng(3).random(SAMPLES))
+    found: Array = count * x.mean() + math.sqrt(count) * x.std() * standard
+    return found
 
 
 def _least_squares(x: Array, t: Array, *, bias: bool) -> Fitted:
@@ -181,5 +183,5 @@ def _bounded(free: Fitted, x: Array, t: Array, bound: float) -> Fitted:
     if np.abs(free.slopes).max() <= bound:
         return free
     # The triangular factor of QR has the same least squares problem in four rows.
-    factor = np.linalg.qr(np.hstack([x, t[:, None]]), mode="r")
+    factor: Array = np.linalg.qr(np.hstack([x, t[:, None]]), mode="r")  # type: ignore[assignment]
     return Fitted(0.0, lsq_linear(factor[:, :4], factor[:, 4], (-bound, bound), method="bvls").x)

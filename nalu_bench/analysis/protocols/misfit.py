@@ -1,6 +1,7 @@
 """How improbable a printed number is under a hypothesis."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +11,13 @@ from nalu_bench.analysis.stats.ranges import read_printed
 
 Array = NDArray[np.float64]
 
+SPLITS = ("validation", "extrapolation")
+MEANS = ("mae", "mse")
+METRICS: Mapping[str, tuple[str, float]] = {"mae": ("mae", 1.0), "rmse": ("mse", 0.5), "mse": ("mse", 1.0)}
+"""Metric of a score -> the mean error that it is computed from, and the power of that mean."""
+
 SMALLEST, LARGEST = 1e-3, 1e6
-"""Scores are cut to these limits before their logarithm is taken: a solved run has an error of 0, a diverged one none."""
+"""Scores are cut to these limits before their logarithm is taken: a solved run has 0, a diverged one no number."""
 
 LEAST = 1e-300
 """The smallest probability; its logarithm is still a number."""
@@ -20,7 +26,8 @@ LEAST = 1e-300
 def log_scores(scores: ArrayLike) -> Array:
     """The natural logarithms of scores; what is not finite counts as `LARGEST`."""
     values = np.asarray(scores, dtype=np.float64)
-    return np.log(np.clip(np.where(np.isfinite(values), values, LARGEST), SMALLEST, LARGEST))
+    logs: Array = np.log(np.clip(np.where(np.isfinite(values), values, LARGEST), SMALLEST, LARGEST))
+    return logs
 
 
 def misfit(printed: str, location: ArrayLike, deviation: ArrayLike, freedom: float, discrepancy: float) -> Array:
@@ -36,7 +43,8 @@ def misfit(printed: str, location: ArrayLike, deviation: ArrayLike, freedom: flo
     Args:
         printed: the number as printed.
         location, deviation: of the predicted log score.
-        freedom: degrees of freedom; infinite without seeds. discrepancy: what every hypothesis may be off by, as a deviation of the log.
+        freedom: degrees of freedom; infinite without seeds.
+        discrepancy: what every hypothesis may be off by, as a deviation of the log.
 
     >>> [round(float(misfit("21.4", math.log(score), 0.0, 24, 0.1)), 1) for score in (21.4, 30.0, 300.0)]
     [4.0, 8.9, 46.5]
@@ -47,7 +55,8 @@ def misfit(printed: str, location: ArrayLike, deviation: ArrayLike, freedom: flo
     high = math.inf if given.bound else math.log(given.most)
     ends = [(limit - np.asarray(location)) / scale for limit in (low, high)]
     # In the upper half the difference of two numbers near 1 is rounded away: mirror it.
-    below, above = ends
-    below, above = np.where(ends[0] > 0, -above, below), np.where(ends[0] > 0, -below, above)
-    below, above = (ndtr(end) if math.isinf(freedom) else stdtr(freedom, end) for end in (below, above))
-    return -np.log(np.maximum(above - below, LEAST))
+    upper = ends[0] > 0
+    mirrored = np.where(upper, -ends[1], ends[0]), np.where(upper, -ends[0], ends[1])
+    below, above = (ndtr(end) if math.isinf(freedom) else stdtr(freedom, end) for end in mirrored)
+    found: Array = -np.log(np.maximum(above - below, LEAST))
+    return found

@@ -10,20 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.protocols.closed_form import Range, Setting, errors, finite
-from nalu_bench.analysis.protocols.misfit import log_scores, misfit
+from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND, Range, Setting, errors, finite
+from nalu_bench.analysis.protocols.misfit import MEANS, METRICS, SPLITS, log_scores, misfit
 
 Array = NDArray[np.float64]
 
-SPLITS = ("validation", "extrapolation")
-METRICS = {"mae": ("mae", 1.0), "rmse": ("mse", 0.5), "mse": ("mse", 1.0)}
-"""Metric -> the mean that it is computed from, and the power of that mean."""
-
-ONE_OPERAND = ("square", "sqrt")
-"""Operations that leave b out; the size of B does not matter to them."""
+DISCREPANCIES = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 FAMILIES = ("shared", "drawn", "each")
-"""What the numbers of terms may be: one pair for all operations; a pair for each, drawn at random; any pair for each."""
+"""The numbers of terms: one pair for all operations; a pair for each, drawn at random; any pair for each."""
 
 
 @dataclass
@@ -39,7 +34,7 @@ class Space:
         metrics, denominators: of the score, 100 · error / error of the denominator.
     """
 
-    ranges: dict[str, list[list[float]]]
+    ranges: dict[str, list[list[Any]]]
     growths: list[float]
     grown: list[str]
     terms: list[int]
@@ -67,48 +62,73 @@ class Space:
         """Numbers of terms of a and b."""
         if operation in ONE_OPERAND:
             return [(size, 1) for size in self.terms]
-        return list(itertools.product(self.terms, repeat=2))
+        return list(itertools.product(self.terms, self.terms))
 
 
-@dataclass(frozen=True)
-class Searched:
-    """The result of a search.
-
-    Attributes:
-        ranking: one row for every protocol, metric, denominator and family, the smallest misfit first.
-        discrepancy: the common term that suits the best protocol best.
-        settings: number of settings of an operation that were computed.
-    """
-
-    ranking: pd.DataFrame
-    discrepancy: float
-    settings: int
-
+MODELS = ("linear", "nac")
 
 Printed = Mapping[tuple[str, str, str], str]
 """(operation, model, split) -> the printed score."""
 
 
-def predicted(space: Space, operations: Sequence[str]) -> list[dict[str, Any]]:
-    """The errors of every setting: protocol words, and for every operation its pairs and an array of errors.
+@dataclass(frozen=True)
+class Predicted:
+    """The log scores of one protocol under one choice, for all extrapolations and terms.
 
-    The arrays have axes (pair, extrapolation, predictor, split, mean); nan where the moments do not exist.
+    Attributes:
+        words: law, range, hidden, linear, metric, denominator.
+        logs: (operation, model) -> log scores (pair, extrapolation, split); models are `MODELS`. Choices that give a
+            model the same scores share them.
     """
+
+    words: dict[str, Any]
+    logs: dict[tuple[str, str], Array]
+
+
+Known = dict[tuple[int, str, str], Array]
+"""(log scores by their id, split, printed text) -> misfits: those shared by several choices are computed once."""
+
+
+def misfits(one: Predicted, printed: Printed, discrepancy: float, known: Known) -> dict[str, Array]:
+    """Operation -> the misfit (pair, extrapolation), summed over its printed cells."""
+    found: dict[str, Array] = {}
+    for (operation, model, split), text in printed.items():
+        logs = one.logs[operation, model]
+        key = (id(logs), split, text)
+        if key not in known:
+            known[key] = misfit(text, logs[:, :, SPLITS.index(split)], 0.0, math.inf, discrepancy)
+        found[operation] = known[key] + found.get(operation, 0.0)
+    return found
+
+
+def predicted(space: Space, operations: Sequence[str]) -> list[Predicted]:
+    """The scores of every setting."""
     found = []
     for protocol in space.protocols():
         tables = {operation: _table(space, protocol, operation) for operation in operations}
-        found.append(protocol | {"tables": tables})
+        made: dict[tuple[str, str, str, str], Array] = {}
+        for choice in space.choices():
+            logs = {}
+            for operation, (model, predictor) in itertools.product(operations, _stand_ins(choice)):
+                key = (operation, predictor, choice["metric"], choice["denominator"])
+                if key not in made:
+                    made[key] = _logs(space, tables[operation], *key[1:])
+                logs[operation, model] = made[key]
+            found.append(Predicted(protocol | choice, logs))
     return found
+
+
+def _stand_ins(choice: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The models of the printed table, each with the predictor that stands for it."""
+    return list(zip(MODELS, (str(choice["linear"]), f"nac_{choice['hidden']}"), strict=True))
 
 
 def _predictors(space: Space) -> list[str]:
     return ["linear", "linear_no_bias", "zero", "mean", *(f"nac_{size}" for size in space.hidden)]
 
 
-MEANS = ("mae", "mse")
-
-
 def _table(space: Space, protocol: Mapping[str, Any], operation: str) -> Array:
+    """Errors (pair, extrapolation, predictor, split, mean); nan where the moments do not exist."""
     limits = protocol["range"]
     beyond, pairs, predictors = space.beyond(limits), space.pairs(operation), _predictors(space)
     table = np.full((len(pairs), len(beyond), len(predictors), len(SPLITS), len(MEANS)), math.nan)
@@ -123,79 +143,62 @@ def _table(space: Space, protocol: Mapping[str, Any], operation: str) -> Array:
     return table
 
 
-def search(space: Space, printed: Printed, discrepancies: Sequence[float] = (0.05, 0.1, 0.2, 0.4, 0.8)) -> Searched:
-    """Rank all protocols by how well they explain printed scores of Linear and NAC.
+def _logs(space: Space, table: Array, predictor: str, metric: str, denominator: str) -> Array:
+    mean, power = METRICS[metric]
+    values, names = table[..., MEANS.index(mean)] ** power, _predictors(space)
+    return log_scores(100 * values[:, :, names.index(predictor)] / values[:, :, names.index(denominator)])
 
-    Args:
-        printed: of the models "linear" and "nac". discrepancies: candidates of the common term.
+
+def ranking(space: Space, predictions: Sequence[Predicted], printed: Printed, discrepancy: float) -> pd.DataFrame:
+    """One row for every protocol, extrapolation, choice and family, the smallest misfit first.
+
+    Columns: law, range, beyond, grown, hidden, linear, metric, denominator, family, terms, misfit.
     """
-    operations = list(dict.fromkeys(operation for operation, *_ in printed))
-    return ranked(space, predicted(space, operations), printed, discrepancies)
-
-
-def ranked(
-    space: Space, predictions: Sequence[Mapping[str, Any]], printed: Printed, discrepancies: Sequence[float]
-) -> Searched:
-    """As `search`, of what `predicted` gave."""
-    rankings = {term: _ranking(space, predictions, printed, term) for term in discrepancies}
-    best = min(rankings, key=lambda term: float(rankings[term]["misfit"].min()))
-    count = sum(table.shape[0] * table.shape[1] for one in predictions for table in one["tables"].values())
-    return Searched(rankings[best], best, count)
-
-
-def _ranking(
-    space: Space, predictions: Sequence[Mapping[str, Any]], printed: Printed, discrepancy: float
-) -> pd.DataFrame:
     frames = []
+    known: Known = {}
     for one in predictions:
-        beyond = space.beyond(one["range"])
-        protocol = {key: [one[key]] * len(beyond) for key in ("law", "range")}
-        protocol |= {"beyond": [limits for limits, _ in beyond], "grown": [grown for _, grown in beyond]}
-        for choice in space.choices():
-            misfits = {
-                operation: _misfits(space, table, operation, printed, choice, discrepancy)
-                for operation, table in one["tables"].items()
-            }
-            words = protocol | choice
-            frames += [pd.DataFrame(words | chosen) for chosen in _families(space, misfits)]
+        beyond = space.beyond(one.words["range"])
+        words = {key: [value] * len(beyond) for key, value in one.words.items()}
+        words |= {"beyond": [limits for limits, _ in beyond], "grown": [grown for _, grown in beyond]}
+        chosen = _families(space, misfits(one, printed, discrepancy, known))
+        frames += [pd.DataFrame(words | family) for family in chosen]
     return pd.concat(frames, ignore_index=True).sort_values("misfit", kind="stable", ignore_index=True)
 
 
-def _misfits(
-    space: Space, table: Array, operation: str, printed: Printed, choice: Mapping[str, Any], discrepancy: float
-) -> Array:
-    """The misfit (pair, extrapolation) of one operation, summed over its printed cells."""
-    mean, power = METRICS[choice["metric"]]
-    values, names = table[..., MEANS.index(mean)] ** power, _predictors(space)
-    total = np.zeros(values.shape[:2])
-    for model, predictor in (("linear", choice["linear"]), ("nac", f"nac_{choice['hidden']}")):
-        for place, split in enumerate(SPLITS):
-            text = printed.get((operation, model, split))
-            if text is not None:
-                error = values[:, :, names.index(predictor), place]
-                below = values[:, :, names.index(choice["denominator"]), place]
-                total += misfit(text, log_scores(100 * error / below), 0.0, math.inf, discrepancy)
-    return total
+def suited(predictions: Sequence[Predicted], printed: Printed) -> float:
+    """The discrepancy, common to all protocols, that suits the best one best."""
+    return min(DISCREPANCIES, key=lambda term: best(predictions, printed, term)[1])
 
 
-def _families(space: Space, misfits: Mapping[str, Array]) -> list[dict[str, Any]]:
+def best(predictions: Sequence[Predicted], printed: Printed, discrepancy: float) -> tuple[tuple[int, int], float]:
+    """The place (prediction, extrapolation) with the smallest misfit if every operation has its own terms."""
+    known: Known = {}
+    least = np.array([sum(_least(misfits(one, printed, discrepancy, known))) for one in predictions])
+    row, column = np.unravel_index(least.argmin(), least.shape)
+    return (int(row), int(column)), float(least[row, column])
+
+
+def _least(found: Mapping[str, Array]) -> list[Array]:
+    """The misfit of the best terms of each operation, extrapolation by extrapolation."""
+    return [values.min(axis=0) for values in found.values()]
+
+
+def _families(space: Space, found: Mapping[str, Array]) -> list[dict[str, Any]]:
     """The misfit of each family of numbers of terms, extrapolation by extrapolation, and the terms that it takes."""
-    every = list(itertools.product(space.terms, repeat=2))
-    pairs = {operation: space.pairs(operation) for operation in misfits}
-    place = {
-        operation: [pairs[operation].index(_alone(pair, operation)) for pair in every] for operation in misfits
-    }
-    common = sum(values[place[operation]] for operation, values in misfits.items())
+    every = list(itertools.product(space.terms, space.terms))
+    pairs = {operation: space.pairs(operation) for operation in found}
+    place = {operation: [pairs[operation].index(_alone(pair, operation)) for pair in every] for operation in found}
+    common = sum(values[place[operation]] for operation, values in found.items())
     shared = np.argmin(common, axis=0)
-    best = {operation: values.argmin(axis=0) for operation, values in misfits.items()}
+    best = {operation: values.argmin(axis=0) for operation, values in found.items()}
     own = [
         " ".join(f"{operation}:{_told(pairs[operation][rows[column]])}" for operation, rows in best.items())
         for column in range(len(shared))
     ]
     return [
         {"family": "shared", "misfit": np.min(common, axis=0), "terms": [_told(every[row]) for row in shared]},
-        {"family": "drawn", "misfit": sum(_averaged(values) for values in misfits.values()), "terms": ""},
-        {"family": "each", "misfit": sum(values.min(axis=0) for values in misfits.values()), "terms": own},
+        {"family": "drawn", "misfit": sum(_averaged(values) for values in found.values()), "terms": ""},
+        {"family": "each", "misfit": sum(values.min(axis=0) for values in found.values()), "terms": own},
     ]
 
 

@@ -1,7 +1,7 @@
 """Tables of text in Markdown and LaTeX, and the formats of their numbers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,3 +101,8 @@ def printed(line: dict[str, Any], form: Format) -> str:
 def verdict(line: dict[str, Any], form: Format) -> str:
     """The verdict, from a row of `table.csv`."""
     return str(line["verdict"]) or "–"
+
+
+def facts(title: str, shown: Mapping[str, str], lines: Mapping[str, dict[str, Any]]) -> Table:
+    """One number a line: metric -> its name, and its row of `table.csv`."""
+    return Table(title, ["", ""], [[name, ours(lines[metric], three_digits)] for metric, name in shown.items()])

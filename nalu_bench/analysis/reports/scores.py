@@ -79,31 +79,14 @@ class Scores(Kind):
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         return [
-            self._table(table[table["split"] == split], f"{HALVES.get(str(task), task)}, {title.lower()}", title)
+            score_table(
+                table[table["split"] == split],
+                f"{HALVES.get(str(task), task)}, {title.lower()}. {self.experiment.title} ({self.experiment.source})",
+                title,
+            )
             for task, table in table[table["n_seeds"] > 0].groupby("task", sort=False)
             for split, title in SPLITS.items()
         ]
-
-    def _table(self, table: pd.DataFrame, heading: str, split: str) -> Table:
-        models = list(table["model"].unique())
-        seeds = table["n_seeds"].max()
-        lines = {
-            f"ours, median of {seeds} seeds [its 95 % interval]": partial(_cell, "score", _median),
-            "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
-            "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
-            "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
-        }
-        rows = [
-            [
-                style.operation_label(group["task"].iloc[0], str(operation)) if not number else "",
-                name,
-                *(show(group, model) for model in models),
-            ]
-            for operation, group in table.groupby("operation", sort=False)
-            for number, (name, show) in enumerate(lines.items())
-        ]
-        header = ["", f"{split}, %", *(style.label(model) for model in models)]
-        return Table(f"{heading}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' scores, printed numbers hollow. Linear below 1 %, then logarithmic."""
@@ -119,7 +102,7 @@ class Scores(Kind):
         for row, (task, split) in enumerate(places):
             axes[row][0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
             for axis, operation in zip(axes[row], operations, strict=True):
-                _prepare(axis)
+                prepare(axis)
                 if row == 0:
                     axis.set_title(style.operation_label(task, operation))
                 group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
@@ -134,7 +117,31 @@ class Scores(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def _prepare(axis: Any) -> None:
+def score_table(table: pd.DataFrame, heading: str, split: str) -> Table:
+    """Operations with our scores, the printed ones and the verdicts; columns are models."""
+    models = list(table["model"].unique())
+    seeds = table["n_seeds"].max()
+    lines = {
+        f"ours, median of {seeds} seeds [its 95 % interval]": partial(_cell, "score", _median),
+        "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
+        "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
+        "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
+    }
+    rows = [
+        [
+            style.operation_label(group["task"].iloc[0], str(operation)) if not number else "",
+            name,
+            *(show(group, model) for model in models),
+        ]
+        for operation, group in table.groupby("operation", sort=False)
+        for number, (name, show) in enumerate(lines.items())
+    ]
+    header = ["", f"{split}, %", *(style.label(model) for model in models)]
+    return Table(heading, header, rows)
+
+
+def prepare(axis: Any) -> None:
+    """Scores up to 1,000: linear below 1 %, then logarithmic."""
     axis.set_yscale("symlog", linthresh=1.0)
     axis.set_ylim(-0.2, 1.6 * HIGHEST)
     axis.set_yticks([0, 1, 10, 100, HIGHEST], ["0", "1", "10", "100", ">999"])

@@ -143,6 +143,7 @@ def test_only_the_smoke_budget_replaces_mnist(name: str) -> None:
         assert {want.cell.value("task.dataset") for want in cells} == {"digits" if budget == "smoke" else "mnist"}
 
 
+@pytest.mark.slow
 def test_small_recorded_arrays_are_among_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from nalu_bench.cli import main
 

@@ -1,0 +1,177 @@
+"""Which protocol explains a printed table best: chosen by some of its cells, judged by the others."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND
+from nalu_bench.analysis.protocols.misfit import SPLITS, misfit
+from nalu_bench.analysis.protocols.trained import Candidate, Choice, Predictions
+
+Array = NDArray[np.float64]
+
+Printed = Mapping[tuple[str, str, str], str]
+"""(operation, model, split) -> the printed score."""
+
+DISCREPANCIES = (0.1, 0.2, 0.4, 0.8)
+
+
+PERMUTATIONS, PERMUTATION_SEED = 999, 20_100_101
+
+
+class Hypothesis(NamedTuple):
+    """A protocol with the candidates that it allows for each operation; several: the best one may be taken.
+
+    Attributes:
+        name: such as `law=uniform range=[0, 1] ... terms=[8, 3]`.
+        rows: operation -> rows of the predictions.
+    """
+
+    name: str
+    rows: Mapping[str, Sequence[int]]
+
+
+class Explained(NamedTuple):
+    """A hypothesis with the choice that suits it best, and how well it does.
+
+    Attributes:
+        rows: operation -> the row that was taken.
+        fitted, held_out: its misfit on the cells that chose it, and on the others.
+        cells: its misfit (operation, model, split).
+    """
+
+    hypothesis: Hypothesis
+    choice: Choice
+    rows: Mapping[str, int]
+    fitted: float
+    held_out: float
+    cells: Array
+
+
+def hypotheses(predictions: Predictions) -> list[Hypothesis]:
+    """Every protocol with one pair of terms for all operations; and with any pair for each, where it has several."""
+    found = []
+    protocols: dict[tuple[str, ...], list[int]] = {}
+    for row, one in enumerate(predictions.candidates):
+        protocols.setdefault(one.protocol, []).append(row)
+    operations = list(dict.fromkeys(one.operation for one in predictions.candidates))
+    for protocol, rows in protocols.items():
+        at = {_place(predictions.candidates[row]): row for row in rows}
+        name = " ".join(protocol)
+        pairs = dict.fromkeys(terms for operation, terms in at if operation not in ONE_OPERAND)
+        for pair in pairs:
+            places = {operation: (operation, _alone(operation, pair)) for operation in operations}
+            if all(place in at for place in places.values()):
+                shared = {operation: [at[place]] for operation, place in places.items()}
+                found.append(Hypothesis(f"{name} terms={list(pair)}", shared))
+        if len(rows) > len(operations) or len(pairs) > 1:
+            own = {operation: [row for (o, _), row in at.items() if o == operation] for operation in operations}
+            found.append(Hypothesis(f"{name} terms of each", own))
+    return found
+
+
+def _place(one: Candidate) -> tuple[str, tuple[int, int]]:
+    return one.operation, _alone(one.operation, one.terms)
+
+
+def _alone(operation: str, terms: tuple[int, int]) -> tuple[int, int]:
+    return (terms[0], 0) if operation in ONE_OPERAND else terms
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Ranks hypotheses by a printed table.
+
+    Attributes:
+        predictions: of all candidates.
+        fitting: the models whose cells choose; the others judge.
+        discrepancy: the term common to all hypotheses.
+    """
+
+    predictions: Predictions
+    fitting: Sequence[str]
+    discrepancy: float
+
+    def misfits(self, printed: Printed) -> Array:
+        """The misfit (candidate, choice, model, split) of every prediction; 0 where nothing is printed."""
+        one = self.predictions
+        found = np.zeros(one.location.shape)
+        operations = np.array([candidate.operation for candidate in one.candidates])
+        for (operation, model, split), text in printed.items():
+            at = (operations == operation, slice(None), one.models.index(model), SPLITS.index(split))
+            found[at] = misfit(text, one.location[at], one.deviation[at], one.freedom, self.discrepancy)
+        return found
+
+    def ranked(self, printed: Printed, among: Sequence[Hypothesis]) -> list[Explained]:
+        """The hypotheses, each with the choice and the terms that suit the fitting cells best; the best first."""
+        every = self.misfits(printed)
+        fitting = np.array([model in self.fitting for model in self.predictions.models])
+        fits = every[:, :, fitting].sum(axis=(2, 3))
+        return sorted((self._explained(one, every, fits, fitting) for one in among), key=lambda one: one.fitted)
+
+    def _explained(self, one: Hypothesis, every: Array, fits: Array, fitting: NDArray[np.bool_]) -> Explained:
+        best = {operation: np.array(rows)[fits[rows].argmin(axis=0)] for operation, rows in one.rows.items()}
+        columns = np.arange(fits.shape[1])
+        column = int(np.argmin(sum(fits[rows, columns] for rows in best.values())))
+        rows = {operation: int(taken[column]) for operation, taken in best.items()}
+        cells = np.stack([every[row, column] for row in rows.values()])
+        return Explained(
+            one, self.predictions.choices[column], rows, float(cells[:, fitting].sum()),
+            float(cells[:, ~fitting].sum()), cells,
+        )  # fmt: skip
+
+
+def suited(predictions: Predictions, fitting: Sequence[str], printed: Printed, among: Sequence[Hypothesis]) -> Judge:
+    """The judge whose discrepancy suits the best hypothesis best."""
+    judges = [Judge(predictions, fitting, term) for term in DISCREPANCIES]
+    return min(judges, key=lambda judge: judge.ranked(printed, among)[0].fitted)
+
+
+def by_chance(one: Explained, judge: Judge, printed: Printed) -> float:
+    """Probability that a hypothesis suits the cells held out as well if their numbers change places within a split.
+
+    Source: permutation test, Phipson & Smyth 2010, Stat. Appl. Genet. Mol. Biol. 9, 39. Deviations: none.
+    """
+    predictions, rng = judge.predictions, np.random.default_rng(PERMUTATION_SEED)
+    column = predictions.choices.index(one.choice)
+    own, shuffled = 0.0, np.zeros(PERMUTATIONS)
+    for side, split in enumerate(SPLITS):
+        held = [(o, m) for o, m, s in printed if s == split and m not in judge.fitting]
+        at = [one.rows[o] for o, _ in held], column, [predictions.models.index(m) for _, m in held], side
+        texts = [printed[o, m, split] for o, m in held]
+        scale = predictions.location[at], predictions.deviation[at], predictions.freedom, judge.discrepancy
+        table = np.stack([misfit(text, *scale) for text in texts])
+        cells = np.arange(len(held))
+        orders = rng.permuted(np.tile(cells, (PERMUTATIONS, 1)), axis=1)
+        own += float(table[cells, cells].sum())
+        shuffled += table[orders, cells].sum(axis=1)
+    return float((1 + (shuffled <= own).sum()) / (1 + PERMUTATIONS))
+
+
+class Gain(NamedTuple):
+    """How much better one hypothesis explains the cells held out than another: mean of a cell, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is better for sure."""
+        return self.low > 0
+
+
+def gain(better: Explained, worse: Explained, judge: Judge) -> Gain:
+    """The mean difference of the misfits of a cell held out, with Student's 95 % interval over the cells.
+
+    Source: ours. Deviations: does not apply.
+    """
+    held = np.array([model not in judge.fitting for model in judge.predictions.models])
+    found = (worse.cells - better.cells)[:, held].ravel()
+    half = float(stdtrit(len(found) - 1, 0.975)) * float(found.std(ddof=1)) / math.sqrt(len(found))
+    return Gain(float(found.mean()), float(found.mean()) - half, float(found.mean()) + half)

@@ -1,0 +1,238 @@
+"""Hypotheses about a protocol, ranked by how well they explain a printed table."""
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, count_note, records
+from nalu_bench.analysis.printed.published import check_metrics, read
+from nalu_bench.analysis.protocols import controls, explain
+from nalu_bench.analysis.protocols.explain import Explained, Judge
+from nalu_bench.analysis.protocols.misfit import SPLITS
+from nalu_bench.analysis.protocols.trained import Predictions
+from nalu_bench.analysis.render import median_panel, style
+from nalu_bench.analysis.render.tables import Table, facts
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.scores import HIGHEST, prepare, score_table
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.intervals import wilson_interval
+from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import experiment as experiments
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NOTHING = (math.nan, math.nan)
+FITTED = "fitted"
+HELD_OUT = "held out"
+DESCRIBED = " (described)"
+SHOWN = 12
+"""Number of hypotheses in the table; table.csv has all."""
+
+
+@dataclass
+class ForensicsSettings(Settings):
+    """See `Forensics`."""
+
+    printed: str
+    task: str
+    models: list[str]
+    fitting: list[str]
+    linear: list[str]
+    tables: int = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """The ranking of all hypotheses, the described one, and their judge."""
+
+    judge: Judge
+    ranked: Sequence[Explained]
+    described: Explained
+
+    @property
+    def best(self) -> Explained:
+        """The hypothesis that explains the fitting cells best."""
+        return self.ranked[0]
+
+
+@register("forensics", version=1)
+class Forensics(Kind):
+    """Hypotheses about a protocol, the best first; then the best one beside the printed table, and two controls.
+
+    A hypothesis is a protocol (law and ranges of the inputs, hidden size) with terms for each operation. From the runs
+    of its cells a score is predicted under every `trained.Choice`: metric, denominator, statistic, selected step, and
+    which model stands for the printed Linear. Its misfit is the sum of `misfit.misfit` over printed numbers. Terms and
+    choice are those that suit the cells of the models in `fitting`; the other models are held out. The best hypothesis
+    explains the table if it does two things on the cells held out: it is clearly better than the described one
+    (Student's 95 % interval of the mean difference lies above 0), and better than by chance (p at most 5 % if the
+    printed numbers change places). The described protocol is that of the first cell.
+
+    Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
+    `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control.
+    """
+
+    apart = ("task", "setting", "operation", "model")
+    settings = ForensicsSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
+
+    @functools.cached_property
+    def published(self) -> pd.DataFrame:
+        source = experiments.load(self.report["printed"])
+        every = read(source.published)
+        chosen: pd.DataFrame = every[(every["task"] == self.report["task"]) & (every["metric"] == "score")]
+        chosen = chosen.reset_index(drop=True)
+        check_metrics(chosen, source.published, "printed", self.metrics)
+        return chosen
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        """Those of the printed table: it belongs to another experiment, which checks them."""
+        return {}
+
+    def require(self, measured: Measured) -> None:
+        counted = measured.runs.groupby("cell")["seed"].nunique()
+        if counted.empty or counted.min() < 2:
+            raise UsageError(f"{self.experiment.name} needs at least 2 seeds of every cell; run it first.")
+
+    def _printed(self) -> dict[tuple[str, str, str], str]:
+        return {(line["operation"], line["model"], line["split"]): line["printed"] for line in records(self.published)}
+
+    def _found(self, measured: Measured) -> Found:
+        predictions = Predictions.of(measured, self.report["models"], self.report["linear"])
+        among = explain.hypotheses(predictions)
+        judge = explain.suited(predictions, self.report["fitting"], self._printed(), among)
+        ranked = judge.ranked(self._printed(), among)
+        return Found(judge, ranked, next(one for one in ranked if one.hypothesis is among[0]))
+
+    def rows(self, measured: Measured) -> list[Row]:
+        found = self._found(measured)
+        seeds, trained = found.judge.predictions.freedom + 1, int(measured.runs["steps"].max())
+        row = partial(self._row, count=seeds, trained=trained)
+        ranking = [
+            row(_name(one, found), metric, (value, *NOTHING), note=one.choice.told())
+            for one in found.ranked
+            for metric, value in (("misfit_fitted", one.fitted), ("misfit_held_out", one.held_out))
+        ]
+        gained = explain.gain(found.best, found.described, found.judge)
+        judged = [
+            row("", "discrepancy", (found.judge.discrepancy, *NOTHING)),
+            row("", "gain_held_out", gained, note="" if gained.clear else "not clearly better than the described one"),
+            row("", "chance", (explain.by_chance(found.best, found.judge, self._printed()), *NOTHING)),
+        ]
+        return [*self._cells(found, trained, count_note(measured.runs)), *ranking, *judged, *self._controls(found, row)]
+
+    def _row(
+        self, setting: str, metric: str, numbers: tuple[float, float, float], count: int, trained: int, note: str = ""
+    ) -> Row:
+        keys = {"task": self.report["task"], "setting": setting, "operation": "", "split": "", "model": ""}
+        return Row(keys | {"metric": metric}, *numbers, count, trained, None, note)
+
+    def _controls(self, found: Found, row: Callable[..., Row]) -> list[Row]:
+        among = [one.hypothesis for one in found.ranked]
+        made = controls.recovered(found.judge, among, self.report["tables"])
+        shuffled = controls.permuted(
+            found.judge, found.described.hypothesis, among, self._printed(), self.report["tables"]
+        )
+        return [
+            row("", name, (one.happened / one.tables, *wilson_interval(one.happened, one.tables)), note=note)
+            for name, one, note in (
+                ("control_recovered", made, "share of tables made by a known protocol that the search finds"),
+                ("control_permuted", shuffled, "share of permuted tables with a winner"),
+            )
+        ]
+
+    def _cells(self, found: Found, trained: int, unfinished: str) -> list[Row]:
+        """The best hypothesis beside every printed number."""
+        rows = []
+        for operation, model, split in self._printed():
+            scores = found.judge.predictions.scores_of(found.best.rows[operation], found.best.choice, model, split)
+            compare: Callable[[dict[str, str]], Comparison] = (
+                _fitted if model in self.report["fitting"] else partial(medians.against_printed, scores)
+            )
+            keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
+            keys |= {"model": model, "metric": "score"}
+            rows.append(Row(keys, *medians.median_of(scores), len(scores), trained, compare, unfinished))
+        return rows
+
+    def tables(self, table: pd.DataFrame) -> list[Table]:
+        cells = table[table["metric"] == "score"]
+        titles = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
+        return [
+            self._ranking(table),
+            *(
+                score_table(cells[cells["split"] == split], f"The best hypothesis, {title.lower()}", title)
+                for split, title in titles.items()
+            ),
+            _judgement(table),
+        ]
+
+    def _ranking(self, table: pd.DataFrame) -> Table:
+        lines = {(line["setting"], line["metric"]): line for line in records(table[table["setting"] != ""])}
+        names = list(dict.fromkeys(name for name, _ in lines))
+        rows = []
+        for place, name in enumerate(names, 1):
+            if place <= SHOWN or name.endswith(DESCRIBED):
+                fitted, held = (lines[name, f"misfit_{which}"] for which in ("fitted", "held_out"))
+                rows.append([f"{place}", name, fitted["note"], f"{fitted['ours']:.1f}", f"{held['ours']:.1f}"])
+        header = ["", "Protocol", "Score", "Misfit, fitted", "Misfit, held out"]
+        return Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)
+
+    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+        """The best hypothesis beside the printed numbers: cells that chose it above, cells held out below."""
+        found = self._found(measured)
+        operations = list(found.best.rows)
+        kinds = {
+            FITTED: self.report["fitting"],
+            HELD_OUT: [model for model in self.report["models"] if model not in self.report["fitting"]],
+        }
+        places = [(split, kind) for kind in kinds for split in SPLITS]
+        figure, axes = style.new_figure(
+            7.2, 2.0 * len(places), rows=len(places), columns=len(operations), sharey=True, sharex="row"
+        )
+        printed, drawn = self._printed(), []
+        for line, (split, kind) in zip(axes, places, strict=True):
+            line[0].set_ylabel(f"{'interpolation' if split == 'validation' else split}, {kind}\nscore, %")
+            for axis, operation in zip(line, operations, strict=True):
+                prepare(axis)
+                axis.set_title(style.operation_label(self.report["task"], operation) if line is axes[0] else "")
+                scores = {
+                    model: found.judge.predictions.scores_of(
+                        found.best.rows[operation], found.best.choice, model, split
+                    )
+                    for model in kinds[kind]
+                }
+                texts = {model: printed.get((operation, model, split), "") for model in scores}
+                where = {"cells": kind, "split": split, "operation": operation}
+                drawn += [where | one for one in median_panel.draw(axis, scores, texts, HIGHEST)]
+        figure.suptitle(median_panel.heading(), fontsize=8)
+        median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
+        return figure, pd.DataFrame(drawn)
+
+
+def _fitted(_: dict[str, str]) -> Comparison:
+    return without_verdict(Verdict.FITTED, "the protocol was chosen with this number in view")
+
+
+def _name(one: Explained, found: Found) -> str:
+    return one.hypothesis.name + (DESCRIBED if one is found.described else "")
+
+
+def _judgement(table: pd.DataFrame) -> Table:
+    lines = {line["metric"]: line for line in records(table)}
+    shown = {
+        "gain_held_out": "Misfit of a cell held out: described less best, mean [95 %]",
+        "chance": "Probability that permuted numbers held out fit the best as well",
+        "control_recovered": "Control: tables of a known protocol whose protocol is found",
+        "control_permuted": "Control: permuted tables with a winner",
+        "discrepancy": "Discrepancy common to all hypotheses, of a log score",
+    }
+    return facts("How far to trust the ranking", shown, lines)
