@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 COLUMNS, MOST = 4, 24
 """Panels in a line, and panels in a picture."""
 
+NARROWEST = 5.0
+"""Width of a picture of one panel, in inches: its legend needs it."""
+
 SEEDS, POINTS = 100, 100
 """Seeds drawn of a cell, and points drawn of a seed."""
 
@@ -46,14 +49,14 @@ def picture(loaded: "Loaded", cells: Sequence[dict[str, Any]], seeds: Collection
     """A panel for each cell, with all its seeds or with some."""
     columns = min(COLUMNS, len(cells))
     rows = -(-len(cells) // columns)
-    figure, axes = style.new_figure(2.5 * columns, 1.9 * rows + 0.5, rows, columns)
+    figure, axes = style.new_figure(max(2.5 * columns, NARROWEST), 1.9 * rows + 0.5, rows, columns)
     for axis in axes.flat[len(cells) :]:
         axis.remove()
     names: dict[str, Any] = {}
     for axis, cell in zip(axes.flat, cells, strict=False):
         _panel(axis, loaded, cell, seeds)
         names |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=4)
+    figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=min(4, 2 * columns))
     return figure
 
 
@@ -74,7 +77,7 @@ def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collecti
         at = runs["solved_at"].dropna().astype(float)
         axis.plot(at, np.zeros(len(at)), "|", color="#009E73", transform=axis.get_xaxis_transform(), markersize=7,
                   label="a seed is solved")  # fmt: skip
-    axis.set_title(_title(cell), fontsize=7)
+    axis.set_title(title(cell), fontsize=7)
     axis.set_ylabel(task.judging, fontsize=7)
     axis.tick_params(labelsize=6)
     axis.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4))
@@ -98,7 +101,8 @@ def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: di
     axis.autoscale_view()
 
 
-def _title(cell: dict[str, Any]) -> str:
+def title(cell: dict[str, Any]) -> str:
+    """The operation and the setting of a cell, and its model in a line of its own."""
     words = [style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]]
     words += [str(cell[key]) for key in CELL_KEYS[1:2] if cell[key]]
     return f"{', '.join(words)}\n{style.label(cell['model'])}"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
+from nalu_bench.analysis.pages.curves import title
 from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
 
@@ -47,8 +48,8 @@ def _picture(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
     figure, axes = style.new_figure(2.5 * columns, 1.7 * rows + 0.3, rows, columns)
     for axis in axes.flat[len(some) :]:
         axis.remove()
-    for axis, (title, values) in zip(axes.flat, some, strict=False):
-        _draw(axis, title, values)
+    for axis, (heading, values) in zip(axes.flat, some, strict=False):
+        _draw(axis, heading, values)
     return figure
 
 
@@ -62,18 +63,17 @@ def _panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
     for (cell, name), group in weights.groupby(["cell", "name"], sort=False):
         own = cells.get(str(cell))
         if own and all(str(own[key]) == value for key, value in words.items()):
-            head = ", ".join([*(str(own[key]) for key in CELL_KEYS[1:3] if own[key]), style.label(own["model"])])
-            yield f"{head}\n{name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
+            yield f"{title(own)}: {name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
 
 
-def _draw(axis: Any, title: str, values: np.ndarray) -> None:
+def _draw(axis: Any, heading: str, values: np.ndarray) -> None:
     finite = values[np.isfinite(values)]
     axis.hist(np.clip(finite, -2, 2), bins=BINS, range=(-2, 2), color="#0072B2", log=True)
     at = {number: float(np.mean(np.abs(finite - number) < NEAR)) for number in (-1, 0, 1)} if len(finite) else {}
-    axis.set_title(title, fontsize=7)
+    axis.set_title(heading, fontsize=7)
     axis.set_xlabel("  ".join(f"{number}: {share:.0%}" for number, share in at.items()), fontsize=7)
     axis.set_xticks([-1, 0, 1])
-    axis.tick_params(labelsize=6)
+    axis.tick_params(labelsize=6, which="both")
 
 
 def sparsity(loaded: "Loaded") -> pd.DataFrame:
