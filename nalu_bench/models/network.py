@@ -130,10 +130,17 @@ class Recurrence(Network):
         every: whether the head reads every state, or only the last.
         input_penalty: whether the cell's inputs of all steps are penalised, see `functional.input_penalty`. The cell
             must have a neutral element.
+        summed: whether the head reads every state and its outputs are added up.
     """
 
     def __init__(
-        self, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False, input_penalty: bool = False
+        self,
+        cell: Unit,
+        head: Unit,
+        initial: float = 0.0,
+        every: bool = False,
+        input_penalty: bool = False,
+        summed: bool = False,
     ) -> None:
         super().__init__()
         self.cell = cell
@@ -141,6 +148,7 @@ class Recurrence(Network):
         self.initial = initial
         self.every = every
         self.input_penalty = input_penalty
+        self.summed = summed
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         return self.run(x.movedim(-2, 0).mT.unbind(0))  # examples as columns, as units compute
@@ -175,16 +183,20 @@ class Recurrence(Network):
         """
         seen: list[Tensor] = []
         earlier: list[Tensor] = []
-        for before, state in self.unroll(steps, present):
+        for number, (before, state) in enumerate(self.unroll(steps, present)):
             if self.input_penalty:
                 earlier.append(before)
-            if self.every:
+            if self.every or self.summed:
                 seen.append(self.head(self.visible(state)))
+            if self.summed and present is not None:
+                seen[-1] = seen[-1].where(present[number].unsqueeze(-1), 0.0)
         inputs = torch.cat([steps[-1] if last is None else last, before], dim=-2).mT
         hidden = self.visible(state)
         penalties = add(self.cell.penalties(inputs), self.head.penalties(hidden))
         if self.input_penalty:
             penalties[INPUTS] = self._input_penalty(torch.cat([torch.stack(list(steps)), torch.stack(earlier)], dim=-2))
+        if self.summed:
+            return torch.stack(seen, dim=-2).sum(dim=-2), penalties
         return torch.stack(seen, dim=-2) if self.every else self.head(hidden), penalties
 
     def _input_penalty(self, inputs: Tensor) -> Tensor:
@@ -214,14 +226,17 @@ class Reader(Recurrence):
     """A recurrence over the embedded tokens of texts: (..., B, T) -> (..., B, O).
 
     Tokens are integers below the embedding's number of inputs. -1 stands after the end of a text, where the state
-    stays. So the head reads the state after the last token, or every state with `every`.
+    stays. So the head reads the state after the last token, or every state with `every`, or those up to the last token
+    with `summed`.
 
     Source: Trask et al. 2018, section 4.3. The authors told Madsen & Johansen that the head comes only after the last
     token. Deviations: none known.
     """
 
-    def __init__(self, embedding: Unit, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False) -> None:
-        super().__init__(cell, head, initial, every)
+    def __init__(
+        self, embedding: Unit, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False, summed: bool = False
+    ) -> None:
+        super().__init__(cell, head, initial, every, summed=summed)
         self.embedding = embedding
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 LAST, EVERY = OUTPUTS = ("last", "every")
+SUMMED = "summed"
 
 
 @register("recurrent", version=1)
@@ -31,7 +32,7 @@ class Recurrent(Model):
         hidden_size: size of h.
         initial_state: the value of every entry of h_0 (and of an LSTM's memory); 1 is neutral in products.
         outputs: `last` if the head reads only the last state; `every` if it reads every state, for targets
-            (B, T, output_size).
+            (B, T, output_size); `summed` for the sum over t of what the head makes of h_t.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"sequence"})
@@ -51,8 +52,8 @@ class Recurrent(Model):
             raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
         if not math.isfinite(self.initial_state):
             raise UsageError(f"model.initial_state must be finite, got {self.initial_state}.")
-        if self.outputs not in OUTPUTS:
-            raise unknown("outputs of a recurrent model", self.outputs, OUTPUTS)
+        if self.outputs not in (*OUTPUTS, SUMMED):
+            raise unknown("outputs of a recurrent model", self.outputs, (*OUTPUTS, SUMMED))
 
     def units(self) -> list[str]:
         return [self.cell.unit, self.head.unit]
@@ -60,7 +61,8 @@ class Recurrent(Model):
     def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Recurrence
 
-        return Recurrence(*self.layers(task.input_size, task.output_size), self.initial_state, self.outputs == EVERY)
+        layers = self.layers(task.input_size, task.output_size)
+        return Recurrence(*layers, self.initial_state, self.outputs == EVERY, summed=self.outputs == SUMMED)
 
     def layers(self, size_in: int, size_out: int) -> tuple[Unit, Unit]:
         """Build the cell and the head for inputs and outputs of these sizes."""

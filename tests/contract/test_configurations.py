@@ -82,7 +82,9 @@ LONG = ("trask2018/table1_search",)
 
 def by_length(name: str) -> Any:
     cells = sum(len(group.expand({})) for group in experiment.load(name).cells)
-    return pytest.param(name, marks=[pytest.mark.slow] if cells > MANY or name in LONG else [])
+    return pytest.param(
+        name, marks=[pytest.mark.slow, pytest.mark.timeout(900)] if cells > MANY or name in LONG else []
+    )
 
 
 @pytest.mark.parametrize("name", [by_length(name) for name in experiment.names()])

@@ -5,11 +5,13 @@ import torch
 from torch import Generator
 
 from nalu_bench.cli import main
-from nalu_bench.models.network import Recurrence
+from nalu_bench.models.network import Reader, Recurrence
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
 from nalu_bench.units import NAC, Linear
+from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.lstm import LSTM
+from nalu_bench.units.window import Window
 
 
 def cell(*overrides: str) -> Cell:
@@ -49,3 +51,21 @@ def test_a_head_that_reads_every_state_ends_with_what_one_reads_that_sees_the_la
 def test_unknown_outputs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "task=recurrent_arithmetic", "model=lstm", "model.outputs=all"]) == 2
     assert "unknown outputs of a recurrent model 'all'" in capsys.readouterr().err
+
+
+def test_a_head_may_read_every_state_and_sum_what_it_finds() -> None:
+    summed = drawn(Recurrence(NAC(5, 3), NAC(3, 2), summed=True)).float()
+    every = Recurrence(summed.cell, summed.head, every=True)  # type: ignore[arg-type]
+    x = torch.rand(4, 6, 2)
+    torch.testing.assert_close(summed(x), every(x).sum(-2))
+
+
+def test_what_stands_after_a_text_is_not_summed() -> None:
+    reader = drawn(Reader(Embedding(5, 4), Window(12, 8), NAC(8, 1), summed=True)).float()
+    assert isinstance(reader, Reader)
+    text, longer = torch.tensor([[3, 1]]), torch.tensor([[3, 1, -1, -1]])
+    torch.testing.assert_close(reader(text), reader(longer))
+    alone, after = reader(torch.tensor([[3]])), reader(text) - reader(torch.tensor([[3]]))
+    pair = torch.cat([reader.embedding.E.T[1], reader.embedding.E.T[3]])  # type: ignore[union-attr, index]
+    torch.testing.assert_close(after[0], reader.head(pair))
+    assert alone.shape == (1, 1)
