@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nalu_bench.analysis.protocols.explain import Explained, Hypothesis, Judge, Printed, by_chance, gain
-from nalu_bench.analysis.protocols.misfit import SPLITS
 
 SEED = 20_180_801
 """Seed of the drawn tables and of the permutations."""
@@ -52,7 +51,7 @@ def _drawn(judge: Judge, rows: Mapping[str, int], column: int, rng: np.random.Ge
         )
         for operation, row in rows.items()
         for place, model in enumerate(one.models)
-        for side, split in enumerate(SPLITS)
+        for side, split in enumerate(one.splits)
     }
 
 
@@ -92,7 +91,7 @@ def winner(
 def shuffled(printed: Printed, rng: np.random.Generator) -> Printed:
     """The numbers of each split in other places."""
     moved = dict(printed)
-    for split in SPLITS:
+    for split in dict.fromkeys(key[2] for key in printed):
         places = [key for key in printed if key[2] == split]
         for place, number in zip(places, rng.permutation(len(places)), strict=True):
             moved[place] = printed[places[number]]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND
-from nalu_bench.analysis.protocols.misfit import SPLITS, misfit
+from nalu_bench.analysis.protocols.misfit import misfit
 from nalu_bench.analysis.protocols.trained import Candidate, Choice, Predictions
 
 Array = NDArray[np.float64]
@@ -68,7 +68,8 @@ def hypotheses(predictions: Predictions) -> list[Hypothesis]:
             places = {operation: (operation, _alone(operation, pair)) for operation in operations}
             if all(place in at for place in places.values()):
                 shared = {operation: [at[place]] for operation, place in places.items()}
-                found.append(Hypothesis(f"{name} terms={list(pair)}", shared))
+                terms = f" terms={list(pair)}" if any(pair) else ""
+                found.append(Hypothesis(f"{name}{terms}", shared))
         if len(rows) > len(operations) or len(pairs) > 1:
             own = {operation: [row for (o, _), row in at.items() if o == operation] for operation in operations}
             found.append(Hypothesis(f"{name} terms of each", own))
@@ -103,7 +104,7 @@ class Judge:
         found = np.zeros(one.location.shape)
         operations = np.array([candidate.operation for candidate in one.candidates])
         for (operation, model, split), text in printed.items():
-            at = (operations == operation, slice(None), one.models.index(model), SPLITS.index(split))
+            at = (operations == operation, slice(None), one.models.index(model), list(one.splits).index(split))
             found[at] = misfit(text, one.location[at], one.deviation[at], one.freedom, self.discrepancy)
         return found
 
@@ -140,7 +141,7 @@ def by_chance(one: Explained, judge: Judge, printed: Printed) -> float:
     predictions, rng = judge.predictions, np.random.default_rng(PERMUTATION_SEED)
     column = predictions.choices.index(one.choice)
     own, shuffled = 0.0, np.zeros(PERMUTATIONS)
-    for side, split in enumerate(SPLITS):
+    for side, split in enumerate(predictions.splits):
         held = [(o, m) for o, m, s in printed if s == split and m not in judge.fitting]
         at = [one.rows[o] for o, _ in held], column, [predictions.models.index(m) for _, m in held], side
         texts = [printed[o, m, split] for o, m in held]

@@ -47,7 +47,8 @@ class Choice(NamedTuple):
     def told(self) -> str:
         """In a few words."""
         one = self.scoring
-        return f"{self.statistic}, {one.metric} / {one.denominator}, by {one.selection}, {one.linear}"
+        score = " / ".join(filter(None, [one.metric, one.denominator]))
+        return ", ".join(filter(None, [self.statistic, score, f"by {one.selection}", one.linear]))
 
 
 def scorings(linear: Sequence[str]) -> list[Scoring]:
@@ -91,19 +92,19 @@ class Samples:
     def of(cls, measured: Measured) -> "Samples":
         """Read them from the curves: every evaluation must be kept."""
         curves = measured.curves.sort_values(["cell", "seed", "step"], kind="stable")
-        trained, first = curves[curves["step"] > 0], curves[curves["step"] == 0]
+        first = curves[curves["step"] == 0]
         runs = measured.runs[["cell", "seed"]]
         at = {
             (rule, cell): errors
             for rule in SELECTIONS
-            for cell, errors in _by_cell(_selected(trained, rule), runs).items()
+            for cell, errors in _by_cell(selected_rows(curves, rule), runs).items()
         }
         return cls(at, _by_cell(first, runs))
 
 
-def _selected(curves: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """The first row of every run with the smallest finite error."""
-    finite = curves[np.isfinite(curves[rule])].sort_values(rule, kind="stable")
+def selected_rows(curves: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """The row of every run with the smallest finite error after step 0, the first one of equals."""
+    finite = curves[(curves["step"] > 0) & np.isfinite(curves[rule])].sort_values(rule, kind="stable")
     chosen: pd.DataFrame = finite.drop_duplicates(["cell", "seed"])
     return chosen
 
@@ -123,8 +124,8 @@ class Predictions:
     """The log scores that candidates predict.
 
     Attributes:
-        candidates: the first axis. choices: the second. models: the third, in terms of the printed table. The fourth
-            are `SPLITS`.
+        candidates: the first axis. choices: the second. models: the third, in terms of the printed table. splits: the
+            fourth.
         location, deviation: of the log score.
         scores: those of every seed (candidate, scoring, model, split, seed). scorings: its second axis.
     """
@@ -132,6 +133,7 @@ class Predictions:
     candidates: Sequence[Candidate]
     choices: Sequence[Choice]
     models: Sequence[str]
+    splits: Sequence[str]
     location: Array
     deviation: Array
     scores: Array
@@ -142,13 +144,25 @@ class Predictions:
         """Predict from runs. `models`: those of the printed table; `linear`: see `scorings`."""
         samples, found, ways = Samples.of(measured), candidates(measured.runs), scorings(linear)
         scores = np.array([_of_candidate(samples, *each, models, ways) for each in found.items()])
+        return cls.summed(list(found), ways, models, SPLITS, scores)
+
+    @classmethod
+    def summed(
+        cls,
+        found: Sequence[Candidate],
+        ways: Sequence[Scoring],
+        models: Sequence[str],
+        splits: Sequence[str],
+        scores: Array,
+    ) -> "Predictions":
+        """From the scores of every seed (candidate, scoring, model, split, seed), under every statistic."""
         summed = [[_summary(each, statistic) for statistic in STATISTICS] for each in scores]
-        shape = (len(found), len(ways) * len(STATISTICS), len(models), len(SPLITS))
+        shape = (len(found), len(ways) * len(STATISTICS), len(models), len(splits))
         location, deviation = (
             np.array([np.stack([one[part] for one in each], 1) for each in summed]).reshape(shape) for part in (0, 1)
         )
         choices = [Choice(one, statistic) for one in ways for statistic in STATISTICS]
-        return cls(list(found), choices, list(models), location, deviation, scores, ways)
+        return cls(found, choices, list(models), list(splits), location, deviation, scores, ways)
 
     @property
     def freedom(self) -> int:
@@ -157,7 +171,7 @@ class Predictions:
 
     def scores_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
         """The score of every seed of a candidate."""
-        at = (row, self.scorings.index(choice.scoring), list(self.models).index(model), SPLITS.index(split))
+        at = (row, self.scorings.index(choice.scoring), list(self.models).index(model), list(self.splits).index(split))
         found: Array = self.scores[at]
         return found
 
