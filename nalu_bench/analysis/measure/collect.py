@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ class Judge(Protocol):
     """Source of the facts of runs: a kind of report."""
 
     experiment: Experiment
+    keeps_weights: ClassVar[bool]
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with further columns of facts, found in its whole curves."""
@@ -165,15 +166,17 @@ def _measured(
         runs,
         _concat([_of_cell(want, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
         _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
-        _concat([_of_cell(want, _small(store, want.cell)) for want in wanted], WEIGHTS),
+        _concat([_of_cell(want, _small(judge, store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
     return replace(found, runs=_typed(found.runs))
 
 
-def _small(store: Store, cell: Cell) -> pd.DataFrame:
-    """The small effective matrices, gates and recorded arrays of a cell."""
+def _small(judge: Judge, store: Store, cell: Cell) -> pd.DataFrame:
+    """The small effective matrices, gates and recorded arrays of a cell; none if the kind of report has no use."""
+    if not judge.keeps_weights:
+        return pd.DataFrame(columns=["seed", "name"])
     frames = [frame for frame in (store.weights(cell), store.array_rows(cell)) if len(frame)]
     rows = _concat(frames, ["seed", "name"]).sort_values(["seed", "name"], kind="stable", ignore_index=True)
     return small_weights(rows)

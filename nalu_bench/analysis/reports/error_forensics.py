@@ -51,6 +51,7 @@ class ErrorForensics(Kind):
     """
 
     apart = ("task", "setting", "operation", "model")
+    keeps_weights = False  # of thousands of networks
     settings = ErrorForensicsSettings
 
     def words(self, cells: list[Wanted]) -> dict[str, set[str]]:  # type: ignore[override]

@@ -82,6 +82,7 @@ class Forensics(Kind):
     """
 
     apart = ("task", "setting", "operation", "model")
+    keeps_weights = False  # of thousands of networks
     settings = ForensicsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
 

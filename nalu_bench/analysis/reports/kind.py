@@ -69,6 +69,7 @@ class Kind:
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
+        keeps_weights: whether the results keep small weights and recorded arrays.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
@@ -79,6 +80,7 @@ class Kind:
     settings: type[Settings] = Settings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
     apart: ClassVar[tuple[str, ...]] = ()
+    keeps_weights: ClassVar[bool] = True
     shows_notes: ClassVar[bool] = False
 
     def __init__(self, experiment: Experiment) -> None:
