@@ -1,7 +1,7 @@
 """Which protocol explains a printed table best: chosen by some of its cells, judged by the others."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,12 +11,15 @@ from scipy.special import stdtrit
 
 from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND
 from nalu_bench.analysis.protocols.misfit import misfit
-from nalu_bench.analysis.protocols.trained import Candidate, Choice, Predictions
+from nalu_bench.analysis.protocols.predictions import Candidate, Choice, Predictions
 
 Array = NDArray[np.float64]
 
-Printed = Mapping[tuple[str, str, str], str]
-"""(operation, model, split) -> the printed score."""
+Place = tuple[str, str, str]
+"""The operation, the model and the split of a printed number."""
+
+Printed = Mapping[Place, str]
+"""The printed numbers."""
 
 DISCREPANCIES = (0.1, 0.2, 0.4, 0.8)
 
@@ -90,12 +93,12 @@ class Judge:
 
     Attributes:
         predictions: of all candidates.
-        fitting: the models whose cells choose; the others judge.
+        fitting: the printed cells that choose; the others are held out, and judge.
         discrepancy: the term common to all hypotheses.
     """
 
     predictions: Predictions
-    fitting: Sequence[str]
+    fitting: Collection[Place]
     discrepancy: float
 
     def misfits(self, printed: Printed) -> Array:
@@ -111,23 +114,32 @@ class Judge:
     def ranked(self, printed: Printed, among: Sequence[Hypothesis]) -> list[Explained]:
         """The hypotheses, each with the choice and the terms that suit the fitting cells best; the best first."""
         every = self.misfits(printed)
-        fitting = np.array([model in self.fitting for model in self.predictions.models])
-        fits = every[:, :, fitting].sum(axis=(2, 3))
-        return sorted((self._explained(one, every, fits, fitting) for one in among), key=lambda one: one.fitted)
+        fits = (every * self.chosen([one.operation for one in self.predictions.candidates])[:, None]).sum(axis=(2, 3))
+        return sorted((self._explained(one, every, fits) for one in among), key=lambda one: one.fitted)
 
-    def _explained(self, one: Hypothesis, every: Array, fits: Array, fitting: NDArray[np.bool_]) -> Explained:
+    def chosen(self, operations: Iterable[str]) -> NDArray[np.bool_]:
+        """Whether the cells of these operations choose: (operation, model, split)."""
+        one = self.predictions
+        return np.array(
+            [
+                [[(operation, model, split) in self.fitting for split in one.splits] for model in one.models]
+                for operation in operations
+            ]
+        )
+
+    def _explained(self, one: Hypothesis, every: Array, fits: Array) -> Explained:
         best = {operation: np.array(rows)[fits[rows].argmin(axis=0)] for operation, rows in one.rows.items()}
         columns = np.arange(fits.shape[1])
         column = int(np.argmin(sum(fits[rows, columns] for rows in best.values())))
         rows = {operation: int(taken[column]) for operation, taken in best.items()}
-        cells = np.stack([every[row, column] for row in rows.values()])
-        return Explained(
-            one, self.predictions.choices[column], rows, float(cells[:, fitting].sum()),
-            float(cells[:, ~fitting].sum()), cells,
-        )  # fmt: skip
+        cells, fitting = np.stack([every[row, column] for row in rows.values()]), self.chosen(rows)
+        fitted, held_out = float(cells[fitting].sum()), float(cells[~fitting].sum())
+        return Explained(one, self.predictions.choices[column], rows, fitted, held_out, cells)
 
 
-def suited(predictions: Predictions, fitting: Sequence[str], printed: Printed, among: Sequence[Hypothesis]) -> Judge:
+def suited(
+    predictions: Predictions, fitting: Collection[Place], printed: Printed, among: Sequence[Hypothesis]
+) -> Judge:
     """The judge whose discrepancy suits the best hypothesis best."""
     judges = [Judge(predictions, fitting, term) for term in DISCREPANCIES]
     return min(judges, key=lambda judge: judge.ranked(printed, among)[0].fitted)
@@ -142,7 +154,7 @@ def by_chance(one: Explained, judge: Judge, printed: Printed) -> float:
     column = predictions.choices.index(one.choice)
     own, shuffled = 0.0, np.zeros(PERMUTATIONS)
     for side, split in enumerate(predictions.splits):
-        held = [(o, m) for o, m, s in printed if s == split and m not in judge.fitting]
+        held = [(o, m) for o, m, s in printed if s == split and (o, m, s) not in judge.fitting]
         at = [one.rows[o] for o, _ in held], column, [predictions.models.index(m) for _, m in held], side
         texts = [printed[o, m, split] for o, m in held]
         scale = predictions.location[at], predictions.deviation[at], predictions.freedom, judge.discrepancy
@@ -172,7 +184,6 @@ def gain(better: Explained, worse: Explained, judge: Judge) -> Gain:
 
     Source: ours. Deviations: does not apply.
     """
-    held = np.array([model not in judge.fitting for model in judge.predictions.models])
-    found = (worse.cells - better.cells)[:, held].ravel()
+    found = (worse.cells - better.cells)[~judge.chosen(better.rows)]
     half = float(stdtrit(len(found) - 1, 0.975)) * float(found.std(ddof=1)) / math.sqrt(len(found))
     return Gain(float(found.mean()), float(found.mean()) - half, float(found.mean()) + half)

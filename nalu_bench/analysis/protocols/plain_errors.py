@@ -6,10 +6,14 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.protocols.trained import SELECTIONS, Candidate, Predictions, Scoring, selected_rows
-
-WHOLE = (0, 0)
-"""The terms of a task that has none."""
+from nalu_bench.analysis.protocols.predictions import (
+    SELECTIONS,
+    WHOLE,
+    Candidate,
+    Predictions,
+    Scoring,
+    selected_rows,
+)
 
 
 def predictions(measured: Measured, models: Mapping[str, Sequence[str]], splits: Sequence[str]) -> Predictions:
@@ -38,7 +42,7 @@ def predictions(measured: Measured, models: Mapping[str, Sequence[str]], splits:
             ]
         )
     ways = [Scoring("mae", "", rule, "") for rule in SELECTIONS]
-    return Predictions.summed(found, ways, list(models), splits, np.array(scores, dtype=float))
+    return Predictions.of(found, ways, list(models), splits, np.array(scores, dtype=float))
 
 
 def _errors(selected: pd.DataFrame, runs: pd.DataFrame, cell: str | None, column: str) -> "np.ndarray":

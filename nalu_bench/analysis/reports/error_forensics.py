@@ -75,7 +75,7 @@ class ErrorForensics(Kind):
     def _ranked(self, measured: Measured) -> tuple[Judge, list[Explained]]:
         predictions = plain_errors.predictions(measured, self.report["models"], list(self.report["splits"]))
         among = explain.hypotheses(predictions)
-        judge = explain.suited(predictions, list(self.report["models"]), self._printed(), among)
+        judge = explain.suited(predictions, set(self._printed()), self._printed(), among)
         return judge, judge.ranked(self._printed(), among)
 
     def rows(self, measured: Measured) -> list[Row]:

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -11,10 +11,10 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, count_note, records
 from nalu_bench.analysis.printed.published import check_metrics, read
-from nalu_bench.analysis.protocols import controls, explain
-from nalu_bench.analysis.protocols.explain import Explained, Judge
+from nalu_bench.analysis.protocols import controls, explain, static_scores
+from nalu_bench.analysis.protocols.explain import Explained, Judge, Place
 from nalu_bench.analysis.protocols.misfit import SPLITS
-from nalu_bench.analysis.protocols.trained import Predictions
+from nalu_bench.analysis.protocols.predictions import Predictions
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, facts
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
@@ -83,7 +83,7 @@ class Forensics(Kind):
 
     apart = ("task", "setting", "operation", "model")
     keeps_weights = False  # of thousands of networks
-    settings = ForensicsSettings
+    settings: type[Settings] = ForensicsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
 
     @functools.cached_property
@@ -104,13 +104,21 @@ class Forensics(Kind):
         if counted.empty or counted.min() < 2:
             raise UsageError(f"{self.experiment.name} needs at least 2 seeds of every cell; run it first.")
 
+    def predictions(self, measured: Measured) -> Predictions:
+        """What the runs predict for the printed numbers."""
+        return static_scores.predictions(measured, self.report["models"], self.report["linear"])
+
+    def fitting(self) -> Collection[Place]:
+        """The printed numbers that choose; the others are held out."""
+        return {place for place in self._printed() if place[1] in self.report["fitting"]}
+
     def _printed(self) -> dict[tuple[str, str, str], str]:
         return {(line["operation"], line["model"], line["split"]): line["printed"] for line in records(self.published)}
 
     def _found(self, measured: Measured) -> Found:
-        predictions = Predictions.of(measured, self.report["models"], self.report["linear"])
+        predictions = self.predictions(measured)
         among = explain.hypotheses(predictions)
-        judge = explain.suited(predictions, self.report["fitting"], self._printed(), among)
+        judge = explain.suited(predictions, self.fitting(), self._printed(), among)
         ranked = judge.ranked(self._printed(), among)
         return Found(judge, ranked, next(one for one in ranked if one.hypothesis is among[0]))
 
@@ -157,7 +165,7 @@ class Forensics(Kind):
         for operation, model, split in self._printed():
             scores = found.judge.predictions.scores_of(found.best.rows[operation], found.best.choice, model, split)
             compare: Callable[[dict[str, str]], Comparison] = (
-                _fitted if model in self.report["fitting"] else partial(medians.against_printed, scores)
+                _fitted if (operation, model, split) in self.fitting() else partial(medians.against_printed, scores)
             )
             keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
             keys |= {"model": model, "metric": "score"}
@@ -191,11 +199,8 @@ class Forensics(Kind):
         """The best hypothesis beside the printed numbers: cells that chose it above, cells held out below."""
         found = self._found(measured)
         operations = list(found.best.rows)
-        kinds = {
-            FITTED: self.report["fitting"],
-            HELD_OUT: [model for model in self.report["models"] if model not in self.report["fitting"]],
-        }
-        places = [(split, kind) for kind in kinds for split in SPLITS]
+        fitting = self.fitting()
+        places = [(split, kind) for kind in (FITTED, HELD_OUT) for split in SPLITS]
         figure, axes = style.new_figure(
             7.2, 2.0 * len(places), rows=len(places), columns=len(operations), sharey=True, sharex="row"
         )
@@ -209,7 +214,8 @@ class Forensics(Kind):
                     model: found.judge.predictions.scores_of(
                         found.best.rows[operation], found.best.choice, model, split
                     )
-                    for model in kinds[kind]
+                    for model in self.report["models"]
+                    if ((operation, model, split) in fitting) == (kind == FITTED)
                 }
                 texts = {model: printed.get((operation, model, split), "") for model in scores}
                 where = {"cells": kind, "split": split, "operation": operation}

@@ -9,12 +9,20 @@ import pytest
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.protocols import controls, explain
-from nalu_bench.analysis.protocols.trained import Predictions, candidates
+from nalu_bench.analysis.protocols.predictions import Predictions
+from nalu_bench.analysis.protocols.static_scores import candidates
+from nalu_bench.analysis.protocols.static_scores import predictions as predicted
 
 MODELS = ["relu6", "linear", "nac", "nalu"]
 LINEAR = ["linear", "linear_no_bias"]
 OPERATIONS = ["add", "mul", "div", "square"]
 RANGES = ["[1, 2]", "[0, 1]", "[0, 5]", "[0, 9]"]
+FITTING = {
+    (operation, model, split)
+    for operation in OPERATIONS
+    for model in ("linear", "nac")
+    for split in ("validation", "extrapolation")
+}
 SEEDS = 6
 UNTRAINED = 8.0
 CELLS = list(itertools.product(range(len(RANGES)), OPERATIONS, [*MODELS, "linear_no_bias"]))
@@ -47,7 +55,7 @@ def rows() -> Iterator[dict[str, object]]:
 def predictions() -> Predictions:
     curves = pd.DataFrame(rows())
     runs = curves[curves["step"] == 10][["cell", "seed", "setting", "operation", "model"]].reset_index(drop=True)
-    return Predictions.of(Measured(runs, curves), MODELS, LINEAR)
+    return predicted(Measured(runs, curves), MODELS, LINEAR)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,7 @@ def among(predictions: Predictions) -> list[explain.Hypothesis]:
 
 @pytest.fixture(scope="module")
 def judge(predictions: Predictions) -> explain.Judge:
-    return explain.Judge(predictions, ["linear", "nac"], 0.1)
+    return explain.Judge(predictions, FITTING, 0.1)
 
 
 def printed(place: int) -> dict[tuple[str, str, str], str]:
@@ -110,7 +118,7 @@ def test_controls_find_what_is_there_and_nothing_else(judge: explain.Judge, amon
 def test_the_discrepancy_is_the_one_that_suits_the_best(
     predictions: Predictions, among: list[explain.Hypothesis]
 ) -> None:
-    assert explain.suited(predictions, ["linear", "nac"], printed(1), among).discrepancy == 0.1
+    assert explain.suited(predictions, FITTING, printed(1), among).discrepancy == 0.1
 
 
 def test_operations_may_have_terms_of_their_own() -> None:
@@ -120,7 +128,7 @@ def test_operations_may_have_terms_of_their_own() -> None:
     every = pd.concat([curves, other], ignore_index=True)
     runs = every[every["step"] == 10][["cell", "seed", "setting", "operation", "model"]].reset_index(drop=True)
     assert len(candidates(runs)) == len(RANGES) * (len(OPERATIONS) + 1)
-    found = explain.hypotheses(Predictions.of(Measured(runs, every), MODELS, LINEAR))
+    found = explain.hypotheses(predicted(Measured(runs, every), MODELS, LINEAR))
     assert sorted({one.name.split(" terms")[1] for one in found}) == [" of each", "=[3, 2]"]
     each = next(one for one in found if one.name.endswith("of each"))
     assert len(each.rows["mul"]) == 2
