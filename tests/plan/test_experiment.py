@@ -9,6 +9,7 @@ import yaml
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.experiment import CellGroup
 
 WHOLE = """title: Mine
 source: nowhere
@@ -146,3 +147,17 @@ def test_an_unknown_budget_lists_those_there_are(write: Write) -> None:
     write(budgets=TINY)
     with pytest.raises(UsageError, match=r"unknown budget of mine/table 'tyni'; did you mean 'tiny'\?"):
         compose.plan_experiment(experiment.load("mine/table"), ["budget=tyni"])
+
+
+def test_values_that_go_together_are_cases() -> None:
+    group = CellGroup(
+        ["task=arithmetic"], {"model": ["nmu", "nac"]}, [["task.features=4"], ["task.features=8", "seeds=3"]]
+    )
+    assert group.expand({}) == [
+        ["task=arithmetic", "task.features=4", "model=nmu"],
+        ["task=arithmetic", "task.features=4", "model=nac"],
+        ["task=arithmetic", "task.features=8", "seeds=3", "model=nmu"],
+        ["task=arithmetic", "task.features=8", "seeds=3", "model=nac"],
+    ]
+    assert len(group.expand({"model": ["nac"]})) == 2
+    assert CellGroup(["task=arithmetic"]).expand({}) == [["task=arithmetic"]]
