@@ -134,6 +134,7 @@ def collect(
         f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
         for manifest in store.manifests(want.cell)
+        if _seeds(found.runs, want.cell).intersection(parse_ranges(manifest["seeds"]))
     }
     cells = {
         want.cell.digest: {
@@ -164,9 +165,9 @@ def _measured(
     curves = [kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]) for want in wanted]
     found = Measured(
         runs,
-        _concat([_of_cell(want, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
-        _concat([_of_cell(want, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
-        _concat([_of_cell(want, _small(judge, store, want.cell)) for want in wanted], WEIGHTS),
+        _concat([_of_cell(want, runs, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
+        _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
+        _concat([_of_cell(want, runs, _small(judge, store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
@@ -221,11 +222,18 @@ def _runs(judge: Judge, want: Wanted, store: Store, others: pd.DataFrame) -> pd.
     return frame
 
 
-def _of_cell(want: Wanted, rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the seeds asked for of one cell, with its digest as the first column."""
-    chosen = rows[rows["seed"].isin(want.seeds)].reset_index(drop=True)
+def _of_cell(want: Wanted, runs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one cell, with its digest as the first column.
+
+    These are the rows of its `runs`, which were read before: more may have been trained meanwhile.
+    """
+    chosen = rows[rows["seed"].isin(_seeds(runs, want.cell))].reset_index(drop=True)
     chosen.insert(0, "cell", want.cell.digest)
     return chosen
+
+
+def _seeds(runs: pd.DataFrame, cell: Cell) -> set[int]:
+    return set(runs.loc[runs["cell"] == cell.digest, "seed"]) if "seed" in runs else set()
 
 
 def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:

@@ -12,6 +12,7 @@ from nalu_bench.analysis.measure.measured import Measured, values_of
 from nalu_bench.analysis.protocols.closed_form import Range, Setting, errors
 from nalu_bench.analysis.protocols.misfit import MEANS, METRICS, SPLITS
 from nalu_bench.analysis.protocols.predictions import SELECTIONS, Candidate, Predictions, Scoring, selected_rows
+from nalu_bench.errors import UsageError
 
 Array = NDArray[np.float64]
 
@@ -74,8 +75,18 @@ def _by_cell(rows: pd.DataFrame, runs: pd.DataFrame) -> dict[str, dict[str, Arra
 
 
 def predictions(measured: Measured, models: Sequence[str], linear: Sequence[str]) -> Predictions:
-    """Predict scores from runs. `models`: those of the printed table; `linear`: see `scorings`."""
-    samples, found, ways = Samples.of(measured), candidates(measured.runs), scorings(linear)
+    """Predict scores from runs, of candidates that have all models.
+
+    Args:
+        models: those of the printed table. linear: see `scorings`.
+
+    Raises:
+        UsageError if there is no such candidate.
+    """
+    samples, ways, needed = Samples.of(measured), scorings(linear), {*models, *linear}
+    found = {one: cells for one, cells in candidates(measured.runs).items() if needed <= set(cells)}
+    if not found:
+        raise UsageError(f"a hypothesis needs runs of {', '.join(sorted(needed))}, and none has all; train them first.")
     scores = np.array([_of_candidate(samples, *each, models, ways) for each in found.items()])
     return Predictions.of(list(found), ways, models, SPLITS, scores)
 

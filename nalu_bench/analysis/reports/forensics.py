@@ -70,12 +70,13 @@ class Forensics(Kind):
     """Hypotheses about a protocol, the best first; then the best one beside the printed table, and two controls.
 
     A hypothesis is a protocol (law and ranges of the inputs, hidden size) with terms for each operation. From the runs
-    of its cells a score is predicted under every `trained.Choice`: metric, denominator, statistic, selected step, and
-    which model stands for the printed Linear. Its misfit is the sum of `misfit.misfit` over printed numbers. Terms and
-    choice are those that suit the cells of the models in `fitting`; the other models are held out. The best hypothesis
-    explains the table if it does two things on the cells held out: it is clearly better than the described one
-    (Student's 95 % interval of the mean difference lies above 0), and better than by chance (p at most 5 % if the
-    printed numbers change places). The described protocol is that of the first cell.
+    of its cells a score is predicted under every `predictions.Choice`: metric, denominator, statistic, selected step,
+    and which model stands for the printed Linear. Its misfit is the sum of `misfit.misfit` over printed numbers. Terms
+    and choice are those that suit the cells of the models in `fitting`; the other models are held out.
+
+    The best hypothesis explains the table if it does two things on the cells held out: it is clearly better than the
+    described one (Student's 95 % interval of the mean difference lies above 0), and better than by chance (p at most
+    5 % if the printed numbers change places). The described protocol is that of the first cell.
 
     Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
     `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control.
