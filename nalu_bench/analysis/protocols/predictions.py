@@ -107,8 +107,13 @@ class Predictions:
         """Degrees of freedom of the predictions: seeds less one."""
         return int(self.scores.shape[-1]) - 1
 
+    def samples_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
+        """Numbers that a candidate would print: those of its seeds, or the statistic of seeds drawn anew."""
+        scores = self.scores_of(row, choice, model, split)
+        return scores if choice.statistic == "one" else _drawn(scores, choice.statistic)
+
     def scores_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
-        """The score of every seed of a candidate."""
+        """The number of every seed of a candidate."""
         at = (row, self.scorings.index(choice.scoring), list(self.models).index(model), list(self.splits).index(split))
         found: Array = self.scores[at]
         return found
@@ -122,9 +127,14 @@ def _summary(scores: Array, statistic: str) -> tuple[Array, Array]:
     if statistic == "one":
         logs = log_scores(scores)
         return logs.mean(axis=-1), logs.std(axis=-1, ddof=1) * np.sqrt(1 + 1 / logs.shape[-1])
-    drawn = np.where(np.isfinite(scores), scores, np.inf)[..., _resampled(scores.shape[-1], statistic)]
-    found = log_scores(REDUCED[statistic](drawn, axis=-1))
+    found = log_scores(_drawn(scores, statistic))
     return found.mean(axis=-1), found.std(axis=-1, ddof=1)
+
+
+def _drawn(scores: Array, statistic: str) -> Array:
+    """The statistic of seeds drawn anew, many times over."""
+    drawn = np.where(np.isfinite(scores), scores, np.inf)[..., _resampled(scores.shape[-1], statistic)]
+    return REDUCED[statistic](drawn, axis=-1)
 
 
 @functools.cache

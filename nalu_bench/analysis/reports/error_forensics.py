@@ -86,7 +86,7 @@ class ErrorForensics(Kind):
         for one in ranked:
             found.append(row(one.hypothesis.name, "", "", "misfit", (one.fitted, *NOTHING), one.choice.told()))
             for _, model, split in self._printed():
-                errors = judge.predictions.scores_of(one.rows[""], one.choice, model, split)
+                errors = judge.predictions.samples_of(one.rows[""], one.choice, model, split)
                 found.append(row(one.hypothesis.name, split, model, "mae", (float(np.median(errors)), *NOTHING)))
         return [
             *found,
@@ -143,7 +143,7 @@ class ErrorForensics(Kind):
         for axis, model in zip(axes[0], models, strict=True):
             for split, marker, color in zip(splits, "ov^", ("#0072B2", "#009E73", "#D55E00"), strict=False):
                 medians = [
-                    float(np.median(judge.predictions.scores_of(one.rows[""], one.choice, model, split)))
+                    float(np.median(judge.predictions.samples_of(one.rows[""], one.choice, model, split)))
                     for one in ranked
                 ]
                 axis.plot(medians, range(len(ranked)), marker, color=color, alpha=0.8, label=f"ours, {splits[split]}")

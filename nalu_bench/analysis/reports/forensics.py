@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, count_note, records
@@ -14,13 +15,13 @@ from nalu_bench.analysis.printed.published import check_metrics, read
 from nalu_bench.analysis.protocols import controls, explain, static_scores
 from nalu_bench.analysis.protocols.explain import Explained, Judge, Place
 from nalu_bench.analysis.protocols.misfit import SPLITS
-from nalu_bench.analysis.protocols.predictions import Predictions
+from nalu_bench.analysis.protocols.predictions import Array, Predictions
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, facts
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.reports.scores import HIGHEST, prepare, score_table
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import wilson_interval
+from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
 from nalu_bench.errors import UsageError
@@ -35,6 +36,7 @@ NOTHING = (math.nan, math.nan)
 FITTED = "fitted"
 HELD_OUT = "held out"
 DESCRIBED = " (described)"
+PREDICTED = "predicted [its middle 95 %]"
 SHOWN = 12
 """Number of hypotheses in the table; table.csv has all."""
 
@@ -63,6 +65,10 @@ class Found:
     def best(self) -> Explained:
         """The hypothesis that explains the fitting cells best."""
         return self.ranked[0]
+
+    def samples(self, operation: str, model: str, split: str) -> Array:
+        """Numbers that the best hypothesis would print in a cell."""
+        return self.judge.predictions.samples_of(self.best.rows[operation], self.best.choice, model, split)
 
 
 @register("forensics", version=1)
@@ -164,13 +170,14 @@ class Forensics(Kind):
         """The best hypothesis beside every printed number."""
         rows = []
         for operation, model, split in self._printed():
-            scores = found.judge.predictions.scores_of(found.best.rows[operation], found.best.choice, model, split)
+            scores = found.samples(operation, model, split)
             compare: Callable[[dict[str, str]], Comparison] = (
                 _fitted if (operation, model, split) in self.fitting() else partial(medians.against_printed, scores)
             )
             keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
             keys |= {"model": model, "metric": "score"}
-            rows.append(Row(keys, *medians.median_of(scores), len(scores), trained, compare, unfinished))
+            numbers = float(np.median(scores)), *middle_range(scores)
+            rows.append(Row(keys, *numbers, found.judge.predictions.freedom + 1, trained, compare, unfinished))
         return rows
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
@@ -179,7 +186,7 @@ class Forensics(Kind):
         return [
             self._ranking(table),
             *(
-                score_table(cells[cells["split"] == split], f"The best hypothesis, {title.lower()}", title)
+                score_table(cells[cells["split"] == split], f"The best hypothesis, {title.lower()}", title, PREDICTED)
                 for split, title in titles.items()
             ),
             _judgement(table),

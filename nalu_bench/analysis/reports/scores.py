@@ -83,6 +83,7 @@ class Scores(Kind):
                 table[table["split"] == split],
                 f"{HALVES.get(str(task), task)}, {title.lower()}. {self.experiment.title} ({self.experiment.source})",
                 title,
+                f"ours, median of {table['n_seeds'].max()} seeds [its 95 % interval]",
             )
             for task, table in table[table["n_seeds"] > 0].groupby("task", sort=False)
             for split, title in SPLITS.items()
@@ -117,13 +118,17 @@ class Scores(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def score_table(table: pd.DataFrame, heading: str, split: str) -> Table:
-    """Operations with our scores, the printed ones and the verdicts; columns are models."""
+def score_table(table: pd.DataFrame, heading: str, split: str, named: str) -> Table:
+    """Operations with our scores, the printed ones and the verdicts; columns are models.
+
+    Args:
+        heading: of the table. split: its name. named: what our number and its interval are.
+    """
     models = list(table["model"].unique())
-    seeds = table["n_seeds"].max()
+    best = partial(_cell, "score_best", lambda line: score(line["ours"]))
     lines = {
-        f"ours, median of {seeds} seeds [its 95 % interval]": partial(_cell, "score", _median),
-        "ours, best seed": partial(_cell, "score_best", lambda line: score(line["ours"])),
+        named: partial(_cell, "score", _median),
+        **({"ours, best seed": best} if (table["metric"] == "score_best").any() else {}),
         "printed": partial(_cell, "score", lambda line: line["printed"] or "–"),
         "verdict": partial(_cell, "score", lambda line: line["verdict"] or "–"),
     }
