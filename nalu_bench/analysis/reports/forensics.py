@@ -213,22 +213,22 @@ class Forensics(Kind):
             7.2, 2.0 * len(places), rows=len(places), columns=len(operations), sharey=True, sharex="row"
         )
         printed, drawn = self._printed(), []
+        for axis, operation in zip(axes[0], operations, strict=True):
+            axis.set_title(style.operation_label(self.report["task"], operation))
         for line, (split, kind) in zip(axes, places, strict=True):
             line[0].set_ylabel(f"{'interpolation' if split == 'validation' else split}, {kind}\nscore, %")
             for axis, operation in zip(line, operations, strict=True):
                 prepare(axis)
-                axis.set_title(style.operation_label(self.report["task"], operation) if line is axes[0] else "")
                 scores = {
-                    model: found.judge.predictions.scores_of(
-                        found.best.rows[operation], found.best.choice, model, split
-                    )
+                    model: found.samples(operation, model, split)
                     for model in self.report["models"]
                     if ((operation, model, split) in fitting) == (kind == FITTED)
                 }
                 texts = {model: printed.get((operation, model, split), "") for model in scores}
                 where = {"cells": kind, "split": split, "operation": operation}
                 drawn += [where | one for one in median_panel.draw(axis, scores, texts, HIGHEST)]
-        figure.suptitle(median_panel.heading(), fontsize=8)
+        told = "Symbols: what the best hypothesis would print.  Bars: its middle 95 %.  Hollow: printed"
+        figure.suptitle(told, fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
         return figure, pd.DataFrame(drawn)
 
