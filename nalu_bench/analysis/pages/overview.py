@@ -23,14 +23,14 @@ SMALLEST = 0.035
 
 def overview(experiments: Sequence["Loaded"]) -> "Figure":
     """A bar for each experiment with printed numbers or claims: shares of the verdicts, with their counts."""
-    counts = {
-        loaded.experiment.source: loaded.table["verdict"].value_counts()
+    counts = [
+        (loaded.experiment.source, loaded.table["verdict"].value_counts())
         for loaded in experiments
         if (loaded.table["verdict"] != "").any()
-    }
+    ]
     figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))
     axis = axes[0][0]
-    for place, found in enumerate(counts.values()):
+    for place, found in enumerate(found for _, found in counts):
         total, left = int(found.drop("", errors="ignore").sum()), 0.0
         for verdict, color in COLORS.items():
             number = int(found.get(verdict, 0))
@@ -42,7 +42,7 @@ def overview(experiments: Sequence["Loaded"]) -> "Figure":
                     axis.text(left + share / 2, place, f"{number}", ha="center", va="center", fontsize=7,
                               color="white" if dark else "black")  # fmt: skip
                 left += share
-    axis.set_yticks(range(len(counts)), list(counts), fontsize=8)
+    axis.set_yticks(range(len(counts)), [source for source, _ in counts], fontsize=8)
     axis.invert_yaxis()
     axis.set_xlim(0, 1)
     axis.set_xticks([])
