@@ -15,10 +15,10 @@ from nalu_bench.analysis.protocols import controls, explain, plain_errors
 from nalu_bench.analysis.protocols.explain import Explained, Judge
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, facts, three_digits
+from nalu_bench.analysis.reports import elsewhere
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import experiment as experiments
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
@@ -33,6 +33,7 @@ class ErrorForensicsSettings(Settings):
     """See `ErrorForensics`."""
 
     printed: str
+    task: str
     models: dict[str, list[str]]
     splits: dict[str, str]
     tables: int = 100
@@ -46,8 +47,8 @@ class ErrorForensics(Kind):
     `misfit.misfit` over all printed numbers, under the statistic and the selected step that suit it best. Nothing is
     held out, because the table is small. So all that a ranking can say is whether anything comes near.
 
-    Source: ours. Settings: `printed`, the experiment whose printed numbers are explained; `models`, those of its table,
-    each with the models that may stand for it; `splits`, {split: name}; `tables`, of each control.
+    Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; `models`,
+    those of its table, each with the models that may stand for it; `splits`, {split: name}; `tables`, of each control.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -68,9 +69,8 @@ class ErrorForensics(Kind):
             raise UsageError(f"{self.experiment.name} needs at least 2 seeds of every cell; run it first.")
 
     def _printed(self) -> dict[tuple[str, str, str], str]:
-        table = read(experiments.load(self.report["printed"]).published)
-        wanted = table[table["model"].isin(list(self.report["models"])) & (table["metric"] == "mae")]
-        return {("", line["model"], line["split"]): line["printed"] for line in records(wanted)}
+        printed = elsewhere.by_place(elsewhere.rows(self.report["printed"], self.report["task"], "mae"))
+        return {place: text for place, text in printed.items() if place[1] in self.report["models"]}
 
     def _ranked(self, measured: Measured) -> tuple[Judge, list[Explained]]:
         predictions = plain_errors.predictions(measured, self.report["models"], list(self.report["splits"]))
@@ -107,7 +107,7 @@ class ErrorForensics(Kind):
         self, setting: str, split: str, model: str, metric: str, numbers: tuple[float, float, float], note: str = "",
         *, count: int, trained: int,
     ) -> Row:  # fmt: skip
-        keys = {"task": "number_words", "setting": setting, "operation": "", "split": split, "model": model}
+        keys = {"task": self.report["task"], "setting": setting, "operation": "", "split": split, "model": model}
         return Row(keys | {"metric": metric}, *numbers, count, trained, None, note)
 
     def tables(self, table: pd.DataFrame) -> list[Table]:

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, count_note, records
-from nalu_bench.analysis.printed.published import check_metrics, read
 from nalu_bench.analysis.protocols import controls, explain, static_scores
 from nalu_bench.analysis.protocols.explain import Explained, Judge, Place
 from nalu_bench.analysis.protocols.misfit import SPLITS
 from nalu_bench.analysis.protocols.predictions import Array, Predictions
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, facts
+from nalu_bench.analysis.reports import elsewhere
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.reports.scores import HIGHEST, prepare, score_table
 from nalu_bench.analysis.stats import medians
@@ -25,7 +25,6 @@ from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import experiment as experiments
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
@@ -95,12 +94,7 @@ class Forensics(Kind):
 
     @functools.cached_property
     def published(self) -> pd.DataFrame:
-        source = experiments.load(self.report["printed"])
-        every = read(source.published)
-        chosen: pd.DataFrame = every[(every["task"] == self.report["task"]) & (every["metric"] == "score")]
-        chosen = chosen.reset_index(drop=True)
-        check_metrics(chosen, source.published, "printed", self.metrics)
-        return chosen
+        return elsewhere.rows(self.report["printed"], self.report["task"], "score")
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         """Those of the printed table: it belongs to another experiment, which checks them."""
@@ -120,7 +114,7 @@ class Forensics(Kind):
         return {place for place in self._printed() if place[1] in self.report["fitting"]}
 
     def _printed(self) -> dict[tuple[str, str, str], str]:
-        return {(line["operation"], line["model"], line["split"]): line["printed"] for line in records(self.published)}
+        return elsewhere.by_place(self.published)
 
     def _found(self, measured: Measured) -> Found:
         predictions = self.predictions(measured)

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.analysis.printed.published import check_metrics, read
 from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND, Setting, errors
 from nalu_bench.analysis.protocols.controls import SEED, rounded, shuffled
 from nalu_bench.analysis.protocols.misfit import METRICS, SPLITS, misfit
@@ -28,10 +27,10 @@ from nalu_bench.analysis.protocols.search import (
 )  # fmt: skip
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, facts
+from nalu_bench.analysis.reports import elsewhere
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.plan import experiment as experiments
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
@@ -80,11 +79,7 @@ class ProtocolSearch(Kind):
         return Space(**self.report["space"])
 
     def _printed(self) -> Printed:
-        source = experiments.load(self.report["printed"])
-        every = read(source.published)
-        chosen = every[(every["task"] == self.report["task"]) & (every["metric"] == "score")]
-        check_metrics(chosen, source.published, "printed", self.metrics)
-        found = {(line["operation"], line["model"], line["split"]): line["printed"] for line in records(chosen)}
+        found = elsewhere.by_place(elsewhere.rows(self.report["printed"], self.report["task"], "score"))
         exact = ("add", "sub")  # a linear model has no error in them, under any protocol
         return {key: text for key, text in found.items() if key[1] in MODELS and key[0] not in exact}
 
