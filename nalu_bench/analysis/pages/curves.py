@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nalu_bench.analysis.loaded import Loaded
 
-COLUMNS, MOST = 4, 24
+COLUMNS, MOST = 4, 12
 """Panels in a line, and panels in a picture."""
 
 NARROWEST = 5.0
@@ -30,12 +30,10 @@ LOOKS = ({"color": "#0072B2", "linestyle": "-"}, {"color": "#D55E00", "linestyle
 SPLITS = {"validation": "inside of the training range", "extrapolation": "outside of it"}
 
 
-def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
-    """Title and picture, as many as the cells need."""
-    found = cells(loaded)
-    for start in range(0, len(found), MOST):
-        some = found[start : start + MOST]
-        yield f"cells {start + 1} to {start + len(some)} of {len(found)}", picture(loaded, some)
+def portions(cells: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
+    """The cells, as many at a time as a picture holds."""
+    for start in range(0, len(cells), MOST):
+        yield cells[start : start + MOST]
 
 
 def cells(loaded: "Loaded", **words: str) -> list[dict[str, Any]]:

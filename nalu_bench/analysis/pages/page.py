@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,9 @@ from nalu_bench.analysis.render import style
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
+
+LARGEST = 1_950_000
+"""Bytes of a page. Learning curves are drawn while there is room for them."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
 """Columns of a run that a page always lists; errors on each split follow."""
@@ -36,16 +39,18 @@ class Section:
 def page(loaded: "Loaded") -> str:
     """The page as HTML that needs no other file and no network."""
     with style.applied():
-        sections = [section for section in _sections(loaded) if section.html]
+        before, after = list(_results(loaded)), list(_about_runs(loaded)) if len(loaded.runs) else []
+        room = LARGEST - sum(len(section.html.encode()) for section in before + after)
+        sections = [*before, *([_curves(loaded, room)] if after else []), *after]
     document = loaded.document
     return environment().get_template("report.html").render(
         title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
         heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=document.verdicts(),
-        provenance=document.provenance(), sections=sections,
+        provenance=document.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
 
 
-def _sections(loaded: "Loaded") -> Iterator[Section]:
+def _results(loaded: "Loaded") -> Iterator[Section]:
     yield Section(
         "verdicts",
         "Printed and reproduced",
@@ -53,19 +58,29 @@ def _sections(loaded: "Loaded") -> Iterator[Section]:
     )
     yield Section("figure", "Figure", _picture(loaded.figure(), f"figure of {loaded.experiment.title}"))
     yield Section("provenance", "Where the numbers come from", _render("provenance.html", **_provenance(loaded)))
-    if len(loaded.runs):
-        yield from _about_runs(loaded)
 
 
 def _about_runs(loaded: "Loaded") -> Iterator[Section]:
-    """The sections of an experiment in which something is trained."""
-    drawn = "".join(_picture(each, f"learning curves, {title}") for title, each in curves.pictures(loaded))
-    yield Section("curves", "Learning curves", _render("curves.html", seeds=curves.SEEDS) + drawn if drawn else "")
+    """The sections of an experiment in which something is trained, but for its learning curves."""
     drawn = "".join(_picture(each, f"final weights, {title}") for title, each in weights.pictures(loaded))
     told = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=_sparsity(loaded))
     yield Section("weights", "Final weights and gates", told if drawn or _sparsity(loaded) else "")
     yield Section("failures", "Failures and divergences", _render("failures.html", cells=list(_failures(loaded))))
     yield Section("runs", "Runs", _render("runs.html", cells=list(_runs(loaded))))
+
+
+def _curves(loaded: "Loaded", room: int) -> Section:
+    """The learning curves of as many cells as there are bytes for, in the order of the experiment."""
+    found, drawn, shown = curves.cells(loaded), "", 0
+    for some in curves.portions(found):
+        picture = _picture(curves.picture(loaded, some), f"learning curves, cells {shown + 1} to {shown + len(some)}")
+        if len((drawn + picture).encode()) > room:
+            break
+        drawn, shown = drawn + picture, shown + len(some)
+    text = (
+        _render("curves.html", seeds=curves.SEEDS, shown=shown, cells=len(found), name=loaded.experiment.name) + drawn
+    )
+    return Section("curves", "Learning curves", text if found else "")
 
 
 def _render(template: str, **values: Any) -> str:
@@ -102,14 +117,11 @@ def _provenance(loaded: "Loaded") -> dict[str, Any]:
     manifest, found = loaded.manifest, list(loaded.manifest["parts"].values())
     facts = {key: sorted({str(part[key]) for part in found if part.get(key)}) for key in FACTS}
     facts["finished"] = facts["finished"][:: len(facts["finished"]) - 1 or 1]  # the first and the last
-    configurations = [
-        {"name": cell["label"], "digest": digest, "text": json.dumps(cell["identity"], indent=1)}
-        for digest, cell in manifest["cells"].items()
-    ]
+    shared, configurations = _configurations(manifest["cells"].items())
     return {
         "command": loaded.document.command(), "run": _run_command(loaded), "time": duration(manifest["seconds"]),
-        "facts": {key: ", ".join(values) for key, values in facts.items() if values}, "configurations": configurations,
-        "blocks": len(found),
+        "facts": {key: ", ".join(values) for key, values in facts.items() if values}, "blocks": len(found),
+        "shared": shared, "configurations": configurations,
     }  # fmt: skip
 
 
@@ -117,10 +129,38 @@ def _run_command(loaded: "Loaded") -> str:
     return f"nalu-bench run {loaded.experiment.name} budget={loaded.manifest['budget']['name']}"
 
 
+def _configurations(cells: Iterable[tuple[str, dict[str, Any]]]) -> tuple[str, list[dict[str, Any]]]:
+    """The settings that all cells share as text, and for each cell its others."""
+    settings = {
+        digest: {f"{part}.{key}": value for part, values in cell["identity"].items() for key, value in values.items()}
+        for digest, cell in cells
+    }
+    lines = {
+        digest: [f"{key}: {value if isinstance(value, str) else json.dumps(value)}" for key, value in each.items()]
+        for digest, each in settings.items()
+    }
+    often = Counter(line for each in lines.values() for line in each)
+    shared = [line for line, count in often.items() if count == len(lines)]
+    own = [
+        {
+            "name": cell["label"],
+            "digest": digest,
+            "text": "\n".join(line for line in lines[digest] if line not in shared),
+        }
+        for digest, cell in cells
+    ]
+    return "\n".join(shared), own
+
+
 def _runs(loaded: "Loaded") -> Iterator[dict[str, Any]]:
-    """Every cell with its runs as text, a line each."""
+    """Every cell with its runs as text, a line each; what is the same in all of them is told once."""
     errors = [column for column in loaded.runs if str(column).endswith(("_mse", "_mae", "_accuracy", "_return"))]
     for digest, group in loaded.runs.groupby("cell", sort=False):
         columns = [column for column in [*ROWS, *errors] if column in group and group[column].notna().any()]
-        text = group[columns].to_csv(index=False, float_format="%.4g", lineterminator="\n")
-        yield {"id": parts.anchor(str(digest)), "name": _name(records(group)[0]), "count": len(group), "text": text}
+        same = [column for column in ROWS[1:] if column in columns and group[column].nunique(dropna=False) == 1]
+        text = group[[column for column in columns if column not in same]].to_csv(
+            index=False, float_format="%.4g", lineterminator="\n"
+        )
+        told = ", ".join(f"{column} {group[column].iloc[0]}" for column in same)
+        name = _name(records(group)[0])
+        yield {"id": parts.anchor(str(digest)), "name": name, "count": len(group), "same": told, "text": text}

@@ -12,6 +12,7 @@ import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.pages import build
+from nalu_bench.analysis.pages import page as pages
 from nalu_bench.analysis.pages.page import page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -58,6 +59,22 @@ def needs_nothing_else(text: str) -> bool:
 def test_a_page_stands_alone(html: str) -> None:
     assert needs_nothing_else(html)
     assert len(html) < 2_000_000
+
+
+def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = table1.runs["cell"].nunique()
+    assert "cells with curves are drawn here" not in html
+    monkeypatch.setattr(pages, "LARGEST", 10_000)
+    text = page(table1)
+    assert f"The first 0 of {cells} cells with curves are drawn here." in text
+    assert 'load("madsen2020/table1").learning_curves(' in text
+    assert len(text) < len(html)
+
+
+def test_the_settings_of_a_cell_are_on_the_page_once(html: str) -> None:
+    assert "Settings that all cells share" in html
+    assert html.count("recipe.optimizer: ") == 1
+    assert html.count("task.operation: mul") == 1
 
 
 def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: str) -> None:
