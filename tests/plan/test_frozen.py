@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nalu_bench import paths
+from nalu_bench.analysis.verify import targets
 from nalu_bench.plan import compose, experiment
 
 FROZEN = Path(__file__).with_name("frozen_cells.csv")
@@ -30,11 +31,9 @@ def test_the_cells_of_an_experiment_keep_their_digests(name: str) -> None:
 
 
 def test_every_committed_cell_is_frozen() -> None:
-    results = paths.CHECKOUT / "results"
     committed = {
         digest
-        for path in results.glob("*/*/manifest.json")
-        if path.parts[-3] != "local"
-        for digest in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for folder in targets([], paths.CHECKOUT / "results").values()
+        for digest in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["cells"]
     }
     assert committed == {digest for cells in frozen().values() for digest in cells.values()}

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
+from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -24,7 +25,7 @@ from nalu_bench.store.finished import Finished, in_results
 
 NAME = "madsen2020/table1"
 SMOKE = ["budget=smoke", "seeds=3", "compile=false", "device.workers=1"]
-COMMITTED = sorted(path.parent for path in (paths.CHECKOUT / "results").glob("[!l]*/*/manifest.json"))
+COMMITTED = list(targets([], paths.CHECKOUT / "results").values())
 
 
 def runs(**changes: Any) -> pd.DataFrame:

@@ -176,6 +176,22 @@ def test_thresholds_are_within_one_percent_of_the_published_ones(make_task: Make
         assert threshold == pytest.approx(float(row["value"]), rel=0.01), row
 
 
+def test_errors_of_weights_that_cancel_do_not_make_a_threshold_of_nothing(make_task: MakeTask) -> None:
+    settings = {"features": 2, "subset_ratio": 0.5, "overlap_ratio": 0.0, "extrapolation": [2, 6]}
+    squared_sum = (2 * 4) ** 2 + 2 * 4**2 / 12  # E[(x + y)²] for x and y from U[2, 6]
+    for operation in ("add", "sub"):
+        largest = make_task(operation, **settings).threshold("largest_error", samples=200_000)
+        assert largest == pytest.approx((2 * 1e-5) ** 2 * squared_sum, rel=0.01)
+    assert make_task("add", **settings).threshold("task", samples=1_000) < 1e-28
+
+
+@pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "square", "sqrt"])
+def test_the_largest_error_is_as_large_as_that_of_errors_of_one_sign(make_task: MakeTask, operation: str) -> None:
+    task = make_task(operation, features=10, subset_ratio=0.2, overlap_ratio=0.0, extrapolation=[0, 4])
+    assert np.isfinite(task.threshold("largest_error", samples=20_000))
+    assert task.threshold("largest_error", samples=20_000) >= task.threshold("task", samples=20_000) > 0
+
+
 def test_an_unknown_criterion_is_refused(make_task: MakeTask) -> None:
     with pytest.raises(UsageError, match="unknown criterion 'author'; did you mean 'authors'"):
         make_task(features=8).threshold("author")

@@ -1,13 +1,13 @@
 """Learning curves for a page: all seeds faint, their median strong, the solved steps marked."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.measure.measured import CELL_KEYS, records
+from nalu_bench.analysis.measure.measured import records
 from nalu_bench.analysis.render import style
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from nalu_bench.analysis.loaded import Loaded
 
-COLUMNS, MOST = 4, 12
-"""Panels in a line, and panels in a picture."""
+COLUMNS = 4
+"""Panels in a line."""
 
 NARROWEST = 5.0
 """Width of a picture of one panel, in inches: its legend needs it."""
@@ -25,15 +25,12 @@ NARROWEST = 5.0
 SEEDS, POINTS = 100, 100
 """Seeds drawn of a cell, and points drawn of a seed."""
 
+FEW = 4
+"""Seeds of which each has a strong line, without a median."""
+
 LOOKS = ({"color": "#0072B2", "linestyle": "-"}, {"color": "#D55E00", "linestyle": "--"})
 
 SPLITS = {"validation": "inside of the training range", "extrapolation": "outside of it"}
-
-
-def portions(cells: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    """The cells, as many at a time as a picture holds."""
-    for start in range(0, len(cells), MOST):
-        yield cells[start : start + MOST]
 
 
 def cells(loaded: "Loaded", **words: str) -> list[dict[str, Any]]:
@@ -80,9 +77,8 @@ def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collecti
     axis.tick_params(labelsize=6)
     axis.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4))
     axis.xaxis.get_offset_text().set_fontsize(6)
-    positive = (curves[[f"{split}_{task.judging}" for split in shown]] > 0).to_numpy().mean() if shown else 0
-    if positive > 0.9:
-        axis.set_yscale("log")
+    if not task.larger_is_better and (curves[[f"{split}_{task.judging}" for split in shown]] > 0).any(axis=None):
+        axis.set_yscale("log", nonpositive="clip")  # an error of 0 lies below the axis
     axis.minorticks_off()
 
 
@@ -93,14 +89,17 @@ def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: di
     table = table.iloc[:: -(-len(table) // POINTS), :SEEDS].replace([np.inf, -np.inf], np.nan)
     steps = table.index.to_numpy(float)
     seeds = [np.column_stack([steps, table[seed]]) for seed in table]
-    faint = LineCollection(seeds, color=look["color"], alpha=0.18, linewidth=0.4, rasterized=True)
-    axis.add_collection(faint)
-    axis.plot(steps, table.median(axis=1), linewidth=1.4, label=f"median {label}", **look)
+    if len(seeds) <= FEW:
+        axis.plot(steps, table.to_numpy(), linewidth=1.1, label=f"seeds {label}", **look)
+    else:
+        faint = LineCollection(seeds, color=look["color"], alpha=0.18, linewidth=0.4, rasterized=True)
+        axis.add_collection(faint)
+        axis.plot(steps, table.median(axis=1), linewidth=1.4, label=f"median {label}", **look)
     axis.autoscale_view()
 
 
 def title(cell: dict[str, Any]) -> str:
     """The operation and the setting of a cell, and its model in a line of its own."""
-    words = [style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]]
-    words += [str(cell[key]) for key in CELL_KEYS[1:2] if cell[key]]
+    operation = style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]
+    words = [operation, *filter(None, [str(cell["setting"]).replace(";", ", ")])]
     return f"{', '.join(words)}\n{style.label(cell['model'])}"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,15 @@ from nalu_bench.analysis.pages.svg import svg
 from nalu_bench.analysis.render import style
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from nalu_bench.analysis.loaded import Loaded
 
 LARGEST = 1_950_000
-"""Bytes of a page. Learning curves are drawn while there is room for them."""
+"""Bytes of a page. Curves and weights are drawn while there is room for them."""
+
+PANELS = 12
+"""Panels in a picture."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
 """Columns of a run that a page always lists; errors on each split follow."""
@@ -35,19 +40,32 @@ class Section:
     name: str
     html: str
 
+    @property
+    def bytes(self) -> int:
+        return len(self.html.encode())
+
 
 def page(loaded: "Loaded") -> str:
     """The page as HTML that needs no other file and no network."""
     with style.applied():
-        before, after = list(_results(loaded)), list(_about_runs(loaded)) if len(loaded.runs) else []
-        room = LARGEST - sum(len(section.html.encode()) for section in before + after)
-        sections = [*before, *([_curves(loaded, room)] if after else []), *after]
+        sections = _sections(loaded)
     document = loaded.document
     return environment().get_template("report.html").render(
         title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
         heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=document.verdicts(),
         provenance=document.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
+
+
+def _sections(loaded: "Loaded") -> list[Section]:
+    """All sections; curves and weights share the bytes that the others leave."""
+    before = list(_results(loaded))
+    if loaded.runs.empty:
+        return before
+    after = list(_about_runs(loaded))
+    room = LARGEST - sum(section.bytes for section in before + after)
+    last = _weights(loaded, room // 2)
+    return [*before, _curves(loaded, room - last.bytes), last, *after]
 
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
@@ -61,26 +79,37 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
 
 
 def _about_runs(loaded: "Loaded") -> Iterator[Section]:
-    """The sections of an experiment in which something is trained, but for its learning curves."""
-    drawn = "".join(_picture(each, f"final weights, {title}") for title, each in weights.pictures(loaded))
-    told = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=_sparsity(loaded))
-    yield Section("weights", "Final weights and gates", told if drawn or _sparsity(loaded) else "")
+    """The sections of an experiment in which something is trained, but for its pictures."""
     yield Section("failures", "Failures and divergences", _render("failures.html", cells=list(_failures(loaded))))
     yield Section("runs", "Runs", _render("runs.html", cells=list(_runs(loaded))))
 
 
 def _curves(loaded: "Loaded", room: int) -> Section:
-    """The learning curves of as many cells as there are bytes for, in the order of the experiment."""
-    found, drawn, shown = curves.cells(loaded), "", 0
-    for some in curves.portions(found):
-        picture = _picture(curves.picture(loaded, some), f"learning curves, cells {shown + 1} to {shown + len(some)}")
-        if len((drawn + picture).encode()) > room:
+    cells = curves.cells(loaded)
+    drawn, shown = _drawn(cells, lambda some: curves.picture(loaded, some), "learning curves of cells", room)
+    counted = {"shown": shown, "all": len(cells), "name": loaded.experiment.name}
+    text = _render("curves.html", seeds=curves.SEEDS, drawn=drawn, **counted)
+    return Section("curves", "Learning curves", text if cells else "")
+
+
+def _weights(loaded: "Loaded", room: int) -> Section:
+    panels, errors = list(weights.panels(loaded)), _sparsity(loaded)
+    drawn, shown = _drawn(panels, weights.draw, "final weights, matrices", room)
+    counted = {"shown": shown, "all": len(panels), "name": loaded.experiment.name}
+    text = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=errors, **counted)
+    return Section("weights", "Final weights and gates", text if panels or errors else "")
+
+
+def _drawn(panels: Sequence[Any], draw: "Callable[[Sequence[Any]], Figure]", label: str, room: int) -> tuple[str, int]:
+    """Pictures of the first panels, as many as there are bytes for; and how many panels these are."""
+    text, shown = "", 0
+    for start in range(0, len(panels), PANELS):
+        some = panels[start : start + PANELS]
+        added = _picture(draw(some), f"{label} {shown + 1} to {shown + len(some)}")
+        if len(text) + len(added) > room:
             break
-        drawn, shown = drawn + picture, shown + len(some)
-    text = (
-        _render("curves.html", seeds=curves.SEEDS, shown=shown, cells=len(found), name=loaded.experiment.name) + drawn
-    )
-    return Section("curves", "Learning curves", text if found else "")
+        text, shown = text + added, shown + len(some)
+    return text, shown
 
 
 def _render(template: str, **values: Any) -> str:

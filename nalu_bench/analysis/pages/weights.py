@@ -16,18 +16,10 @@ if TYPE_CHECKING:
 
     from nalu_bench.analysis.loaded import Loaded
 
-COLUMNS, MOST, BINS = 4, 24, 60
+COLUMNS, BINS = 4, 60
 
 NEAR = 0.01
 """A weight counts as being at a number if it is this near."""
-
-
-def pictures(loaded: "Loaded") -> Iterator[tuple[str, "Figure"]]:
-    """Title and picture of the weights, as many as the cells need; none if none were kept."""
-    panels = list(_panels(loaded))
-    for start in range(0, len(panels), MOST):
-        some = panels[start : start + MOST]
-        yield f"matrices {start + 1} to {start + len(some)} of {len(panels)}", _picture(some)
 
 
 def picture(loaded: "Loaded", **words: str) -> "Figure":
@@ -36,24 +28,25 @@ def picture(loaded: "Loaded", **words: str) -> "Figure":
     Raises:
         UsageError if no weights of such cells were kept.
     """
-    panels = list(_panels(loaded, **words))
-    if not panels:
+    found = list(panels(loaded, **words))
+    if not found:
         raise UsageError(f"no weights of {loaded.experiment.name} with {words or 'any words'} were kept.")
-    return _picture(panels)
+    return draw(found)
 
 
-def _picture(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
+def draw(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
+    """A histogram for each title and its entries."""
     columns = min(COLUMNS, len(some))
     rows = -(-len(some) // columns)
     figure, axes = style.new_figure(2.5 * columns, 1.7 * rows + 0.3, rows, columns)
     for axis in axes.flat[len(some) :]:
         axis.remove()
     for axis, (heading, values) in zip(axes.flat, some, strict=False):
-        _draw(axis, heading, values)
+        _histogram(axis, heading, values)
     return figure
 
 
-def _panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
+def panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
     """Title and all entries, over the seeds, of every matrix and gate of every cell."""
     weights = loaded.weights
     if weights.empty:
@@ -66,14 +59,18 @@ def _panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
             yield f"{title(own)}: {name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
 
 
-def _draw(axis: Any, heading: str, values: np.ndarray) -> None:
+def _histogram(axis: Any, heading: str, values: np.ndarray) -> None:
     finite = values[np.isfinite(values)]
-    axis.hist(np.clip(finite, -2, 2), bins=BINS, range=(-2, 2), color="#0072B2", log=True)
+    counted, edges = np.histogram(np.clip(finite, -2, 2), bins=BINS, range=(-2, 2))
+    axis.stairs(counted, edges, fill=True, color="#0072B2")  # one shape: a page holds hundreds of them
+    axis.set_yscale("log", nonpositive="clip")
+    axis.set_ylim(bottom=0.5)
     at = {number: float(np.mean(np.abs(finite - number) < NEAR)) for number in (-1, 0, 1)} if len(finite) else {}
     axis.set_title(heading, fontsize=7)
     axis.set_xlabel("  ".join(f"{number}: {share:.0%}" for number, share in at.items()), fontsize=7)
+    axis.minorticks_off()
     axis.set_xticks([-1, 0, 1])
-    axis.tick_params(labelsize=6, which="both")
+    axis.tick_params(labelsize=6)
 
 
 def sparsity(loaded: "Loaded") -> pd.DataFrame:

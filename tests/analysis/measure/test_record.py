@@ -10,6 +10,7 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.record import LARGEST, POINTS, kept_points, small_weights
+from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 
 
@@ -53,7 +54,6 @@ def test_a_report_refuses_a_measured_file_that_is_not_the_manifests(
 
 
 def test_every_committed_file_is_hashed() -> None:
-    for path in (paths.CHECKOUT / "results").glob("*/*/manifest.json"):
-        if path.parts[-3] != "local":
-            files = {entry.name for entry in path.parent.iterdir()} - {"manifest.json", "report.html"}
-            assert set(json.loads(path.read_text(encoding="utf-8"))["files"]) == files
+    for folder in targets([], paths.CHECKOUT / "results").values():
+        files = {entry.name for entry in folder.iterdir()} - {"manifest.json", "report.html"}
+        assert set(json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]) == files

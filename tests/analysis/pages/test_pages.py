@@ -14,13 +14,10 @@ from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.pages import build
 from nalu_bench.analysis.pages import page as pages
 from nalu_bench.analysis.pages.page import page
+from nalu_bench.analysis.verify import targets
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-COMMITTED = sorted(
-    path.parent.relative_to(paths.results_dir()).as_posix()
-    for path in paths.results_dir().glob("*/*/manifest.json")
-    if path.parts[-3] != "local"
-)
+COMMITTED = list(targets([], paths.results_dir()))
 
 
 @pytest.fixture(scope="module")
