@@ -50,8 +50,12 @@ def _complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _flags_first(arguments: Sequence[str]) -> list[str]:
-    """Put the verb first, then -m, then the overrides: argparse does not take overrides on both sides of -m."""
-    return sorted(arguments, key=lambda text: 1 if text in ("-m", "--multirun") else 2 if "=" in text else 0)
+    """Put the verb first, then flags with their values: argparse does not take words on both sides of a flag."""
+    verb, words = list(arguments[:1]), list(arguments[1:])
+    flag = next((place for place, text in enumerate(words) if text.startswith("-")), len(words))
+    overrides = [text for text in words[flag:] if "=" in text and not text.startswith("-")]
+    flags = [text for text in words[flag:] if text not in overrides]
+    return [*verb, *flags, *words[:flag], *overrides]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -51,6 +51,20 @@ def test_a_users_mistake_exits_with_2_and_says_why(arguments: list[str], capsys:
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--no-page", "madsen2020/figure2", "budget=paper"], ["madsen2020/figure2", "--no-page", "budget=paper"],
+        ["madsen2020/figure2", "budget=paper", "--no-page"], ["budget=paper", "--no-page", "madsen2020/figure2"],
+    ],
+)  # fmt: skip
+def test_flags_may_stand_before_between_and_after_the_words(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", *words]) == 0
+    assert "report.html" not in capsys.readouterr().out
+
+
 def test_flags_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "model=nac", "-m", "task.operation=add,sub"]) == 0
     *cells, total = capsys.readouterr().out.splitlines()
