@@ -35,12 +35,12 @@ def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     assert all(name in listed for name in experiment.names())
     run("run", "task=ten_parameter", "model=nmu", "budget=smoke", "device.workers=1")
     assert len(list((tmp_path / "runs").glob("*/*/*/parts/*"))) == 1
-    assert "5 agrees, 1 inconclusive" in run("list", "experiment")
+    assert "11 agrees, 1 inconclusive" in run("list", "experiment")
     assert "24 of 100 against 13 of 100" in run("explain", "madsen2020/table1", "model=nac_mul")
     reported = run("run", "madsen2020/figure2") + run("report", "madsen2020/figure2")
     assert f"results{os.sep}madsen2020{os.sep}figure2{os.sep}report.html" in reported
     load = "import nalu_bench; found = nalu_bench.load('madsen2020/table1'); print(len(found.table), len(found.runs))"
-    assert python(load) == "12 300\n"
+    assert python(load) == "24 600\n"
 
 
 def test_the_version_is_written_in_one_place_and_known_where_people_look() -> None:

@@ -24,20 +24,22 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_all_parts_of_a_result_are_there() -> None:
     found = nalu_bench.load("madsen2020/table1")
-    assert len(found.runs) == 300
-    assert found.runs["solved"].sum() == 24 + 23 + 90
-    rate = found.table[(found.table["model"] == "nac_mul") & (found.table["metric"] == "success_rate")].iloc[0]
-    assert (rate["ours"], rate["printed"], rate["verdict"]) == (0.24, "0.13", "inconclusive")
+    assert len(found.runs) == 600
+    assert found.runs.groupby("setting")["solved"].sum().tolist() == [24 + 23 + 90, 13 + 28 + 94]
+    rates = found.table[(found.table["model"] == "nac_mul") & (found.table["metric"] == "success_rate")]
+    assert rates[["setting", "ours", "printed", "verdict"]].to_numpy().tolist() == [
+        ["", 0.24, "0.13", "inconclusive"], ["streams=stable_nalu", 0.13, "0.13", "agrees"],
+    ]  # fmt: skip
     assert set(found.curves["cell"]) == set(found.runs["cell"])
     assert found.manifest["budget"]["name"] == "paper"
     assert found.predictions.empty
-    assert repr(found).endswith("Verdicts: 5 agrees, 1 inconclusive, 6 not comparable.")
+    assert repr(found).endswith("Verdicts: 11 agrees, 1 inconclusive, 12 not comparable.")
 
 
 def test_a_notebook_shows_tables_with_verdicts_and_the_figure_as_a_picture() -> None:
     found = nalu_bench.load("madsen2020/table1")
     shown = found._repr_html_()
-    assert shown.count("<button") == 2 * 12
+    assert shown.count("<button") == 2 * 24
     assert "NAC•" in shown
     assert found.figure()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
 
@@ -60,7 +62,7 @@ def test_edited_files_are_refused(copied: Path) -> None:
 def test_what_is_not_there_is_named(copied: Path) -> None:
     (copied / "curves.parquet").unlink()
     found = nalu_bench.load("madsen2020/table1")
-    assert len(found.runs) == 300
+    assert len(found.runs) == 600
     with pytest.raises(UsageError, match=r"curves\.parquet of madsen2020/table1 must be there"):
         _ = found.curves
 

@@ -104,7 +104,7 @@ def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope,
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
     before = files(writer.write(scope, store, results))
     fewer = replace(scope, cells=scope.cells[:1])
-    with pytest.raises(UsageError, match="reports 9 runs, and only 3"):
+    with pytest.raises(UsageError, match=f"reports {3 * len(scope.cells)} runs, and only 3"):
         writer.write(fewer, store, results)
     assert files(results / "madsen2020" / "table1") == before
 
@@ -136,13 +136,13 @@ def test_new_seeds_join_the_committed_ones(scope: writer.Scope, tmp_path: Path) 
     arguments = ["experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]
     assert main(["run", *arguments]) == 0
     parts = sorted(path.name for path in tmp_path.glob("runs/*/*/*/parts/*"))
-    assert parts == ["0-24"] * 3
+    assert parts == ["0-24"] * len(scope.cells)
     folder = writer.write(scope, Store(tmp_path / "runs"), results)
     runs = pd.read_csv(folder / "runs.csv")
-    for _, group in runs.groupby("model"):
+    for _, group in runs.groupby("cell"):
         assert group["seed"].tolist() == [0, 1, 2]
     curves = pd.read_parquet(folder / "curves.parquet")
-    assert len(curves) == 9 * 3
+    assert len(curves) == 3 * 3 * len(scope.cells)
 
 
 def test_no_runs_at_all_says_how_to_make_them(scope: writer.Scope, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_another_criterion_needs_the_whole_curves(
         writer.write(scope, Store(tmp_path / "elsewhere"), results)
     assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 0
     writer.write(scope, Store(tmp_path / "runs"), results)
-    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 9
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 3 * len(scope.cells)
 
 
 def test_a_report_of_failures_alone_is_a_table_of_zeros(scope: writer.Scope, tmp_path: Path) -> None:

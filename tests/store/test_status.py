@@ -127,7 +127,7 @@ def test_status_takes_the_name_of_an_experiment(
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     for name in ("madsen2020/table1", "experiment=madsen2020/table1"):
         assert main(["status", name, "budget=smoke"]) == 0
-        assert "total: 0/3 cells, 0/6 runs, 6 missing" in capsys.readouterr().out
+        assert "total: 0/6 cells, 0/12 runs, 12 missing" in capsys.readouterr().out
     assert main(["status", "madsen2020/tabel1"]) == 2
     assert "did you mean 'madsen2020/table1'" in capsys.readouterr().err
 
