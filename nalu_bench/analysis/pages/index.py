@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 WIDTH = 240
 """Pixels of a small picture."""
 
-NUMBER = r">?-?[\d.]+(e-?\d+)?"
-"""A printed number; any other printed text is a claim in words."""
+NUMBER = r"(>?-?[\d.]+(e-?\d+)?)?"
+"""A printed number, or none; any other printed text is a claim in words."""
 
 
 def index(experiments: Sequence["Loaded"]) -> str:
@@ -60,10 +60,12 @@ def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
         where = " ".join(filter(None, [line["setting"], line["operation"]]))
         found = f"{line['note']}: {number(line['ours'])}{_interval(line)}" + (f" ({where})" if where else "")
         yield {"text": f"“{line['printed']}”", "verdicts": [_verdict(line["verdict"])], "found": found}
-    numbers = Counter(table[~in_words]["verdict"])
-    if numbers:
-        badges = [_verdict(verdict, numbers[verdict]) for verdict in Verdict if numbers[verdict]]
-        yield {"text": f"{numbers.total()} printed numbers", "verdicts": badges, "found": ""}
+    numbers = table[~in_words]
+    if len(numbers):
+        counted, printed = Counter(numbers["verdict"]), int((numbers["printed"] != "").sum())
+        badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
+        alone = f", and {len(numbers) - printed} of ours where none is printed" if printed < len(numbers) else ""
+        yield {"text": f"{printed} printed numbers{alone}", "verdicts": badges, "found": ""}
 
 
 def _interval(line: dict[str, Any]) -> str:

@@ -100,6 +100,7 @@ def test_the_committed_index_is_that_of_the_committed_results(tmp_path: Path) ->
     assert text == committed.read_text(encoding="utf-8"), "make it again: make report"
     assert needs_nothing_else(text)
     assert all(f'id="{name}"' in text for name in COMMITTED)
+    assert "“”" not in text, "what is not printed is no claim"
 
 
 @pytest.mark.slow
