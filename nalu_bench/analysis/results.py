@@ -74,8 +74,12 @@ def kind_of(experiment: Experiment) -> Kind:
     return kind
 
 
-def write(scope: Scope, store: Store, results: Path) -> Path:
+def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> Path:
     """Bring a folder of results up to date with the store. Returns the folder.
+
+    Args:
+        scope: what to report. store: the runs. results: the folder of all results.
+        beside: another folder of all results, whose runs of the experiment are taken in.
 
     Raises:
         UsageError if there are no runs, or fewer than the committed results report.
@@ -83,7 +87,8 @@ def write(scope: Scope, store: Store, results: Path) -> Path:
     kind = kind_of(scope.experiment)
     folder, shared = target(scope, results), results / scope.experiment.name
     before = Collection.read(folder)
-    earlier = [before, Collection.read(shared) if folder != shared else None]
+    others = {root / scope.experiment.name for root in (results, beside) if root} - {folder}
+    earlier = [before, *map(Collection.read, sorted(others))]
     now = collect(kind, scope.describe_budget(), scope.cells, store, [one for one in earlier if one])
     if scope.cells and now.runs.empty:
         raise UsageError(

@@ -9,6 +9,8 @@ from nalu_bench.errors import UsageError
 from nalu_bench.verbs import completion
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
     from nalu_bench.store.reader import Store
@@ -60,12 +62,12 @@ def check(experiment: "Experiment", plan: "Plan") -> None:
     results.check(experiment, plan.cells, whole.cells)
 
 
-def store(committed: bool = True, experiment: "Experiment | None" = None) -> "Store":
+def store(committed: bool = True, experiment: "Experiment | None" = None, results: "Path | None" = None) -> "Store":
     """The run store; with `committed`, the runs of committed results count as finished, those of one experiment or all.
 
-    An experiment's own results are those that its report can take.
+    An experiment's own results are those that its report can take. `results` is another folder of them than the user's.
     """
     from nalu_bench.store.reader import Store
 
     name = experiment.name if experiment else None
-    return Store(paths.runs_dir(), paths.results_dir() if committed else None, name)
+    return Store(paths.runs_dir(), (results or paths.results_dir()) if committed else None, name)

@@ -10,6 +10,8 @@ from nalu_bench.verbs import asked
 from nalu_bench.verbs import run as training
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
@@ -50,7 +52,15 @@ def leaderboard(options: argparse.Namespace) -> int:
         chosen = experiment.load(NAME)
         print(results.told(chosen, folders.find(chosen, paths.results_dir())))
         return 0
-    return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report)
+    return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
+
+
+def _ranked() -> "Path":
+    """The folder of all results that holds the ranking: the user's own, or the one that was installed."""
+    from nalu_bench.analysis import folders
+
+    first = next(folders.committed(paths.results_dir(), NAME), None)
+    return first.parents[NAME.count("/")] if first else paths.results_dir()
 
 
 def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None]":
@@ -68,7 +78,7 @@ def _report(plan: "Plan", chosen: "Experiment | None") -> None:
 
     assert chosen is not None
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
-    folder = results.write(scope, asked.store(), paths.results_dir())
+    folder = results.write(scope, asked.store(), paths.results_dir(), beside=_ranked())
     print(f"\n{results.told(chosen, folder)}\n\nwritten to {paths.short(folder)}/")
 
 

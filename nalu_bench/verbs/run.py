@@ -13,6 +13,7 @@ from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
@@ -75,19 +76,20 @@ def run(options: argparse.Namespace) -> int:
 
 def train(
     planned: "Callable[[], tuple[Plan, Experiment | None]]", options: argparse.Namespace, verb: list[str],
-    then: "Callable[[Plan, Experiment | None], None]",
+    then: "Callable[[Plan, Experiment | None], None]", results: "Path | None" = None,
 ) -> int:  # fmt: skip
     """Train what a plan needs; returns 1 if a block failed, and the code of a signal that ended it.
 
     Args:
         planned: makes the plan. options: see `add_choices`. verb: the words of the command that repeats a block.
         then: tells what came out.
+        results: the folder of all results, whose runs count as done; the user's own by default.
     """
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
         plan, experiment = planned()
         _check_launcher(plan, options.fail_fast)
         loggers.logger_of(plan.machine.logger)
-        store = asked.store(plan.committed, experiment)
+        store = asked.store(plan.committed, experiment, results)
         todo = _missing(plan, experiment, store, options, verb)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)

@@ -42,11 +42,21 @@ def test_it_is_listed_with_the_others_and_not_imported_for_that(capsys: pytest.C
 
 
 @pytest.mark.slow
-def test_the_leaderboard_ranks_it_among_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["leaderboard", "unit=my_unit", "budget=smoke", "device.workers=1"]) == 0
-    table = capsys.readouterr().out
-    assert "Real NPU alone" in table
-    assert "NMU" in table
+@pytest.mark.timeout(1200)
+def test_the_leaderboard_trains_it_alone_and_ranks_it_among_the_committed_ones(
+    my_unit: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["leaderboard", "unit=my_unit", "budget=short"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("350 of 3500 runs of 140 cells to train.")
+    assert "Real NPU alone" in told
+    table = pd.read_csv(my_unit / "home/results/local/leaderboard/static/table.csv")
+    solved = table[table["metric"].eq("success_rate") & table["task"].eq("arithmetic")].groupby("model")["ours"].sum()
+    assert solved["single_my_unit"] > 0
+    first = pd.read_csv(paths.CHECKOUT / "results/leaderboard/static/runs.csv").query(
+        "seed < 25 and model == 'single_nmu'"
+    )
+    assert solved["single_nmu"] == pytest.approx(first["solved"].mean() * 14)
 
 
 def test_its_own_tests_pass() -> None:
