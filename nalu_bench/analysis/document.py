@@ -97,7 +97,9 @@ class Document:
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
-        scale = "changed by hand" if budget["custom"] else f"{budget['seeds']} seeds, {steps} steps"
+        scale = f"{budget['seeds']} seeds, {steps} steps"
+        if budget["custom"]:
+            scale = f"changed by hand ({', '.join(budget.get('changes', ['seeds']))})"
         return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
 
     def _notes(self) -> list[str]:

@@ -30,7 +30,7 @@ def find(experiment: Experiment, results: Path, budget: str | None = None) -> Pa
         raise UsageError(f"there are no results of {experiment.name}; first: nalu-bench run {experiment.name}")
     if budget is not None and budget not in found:
         raise unknown(f"budget with results of {experiment.name}", budget, found)
-    return found[budget] if budget else next(iter(found.values()))
+    return found[budget or max(found, key=lambda name: experiment.work(name) if name in experiment.budgets else 0)]
 
 
 def committed(results: Path, name: str) -> Iterator[Path]:

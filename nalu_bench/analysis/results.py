@@ -13,6 +13,7 @@ from typing import Any
 
 from nalu_bench import registry
 from nalu_bench.analysis.document import Document, csv, trained
+from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
@@ -53,7 +54,7 @@ class Scope:
 
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
-    committed = _committed_budget(results / experiment.name)
+    committed = committed_budget(results / experiment.name)
     return committed if committed in experiment.budgets else experiment.budget(None)
 
 
@@ -153,14 +154,20 @@ def told(experiment: Experiment, folder: Path, width: int = 100) -> str:
 def target(scope: Scope, results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
     shared, work = results / scope.experiment.name, scope.experiment.work
-    committed = _committed_budget(shared)
+    committed = committed_budget(shared)
     smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
     if scope.custom or scope.budget == "smoke" or smaller:
-        return results / "local" / scope.experiment.name
+        return results / LOCAL / scope.experiment.name
     return shared
 
 
-def _committed_budget(folder: Path) -> str:
+def is_local(folder: Path) -> bool:
+    """Whether a folder of results is one of those that are not committed."""
+    return folder.parents[1].name == LOCAL
+
+
+def committed_budget(folder: Path) -> str:
+    """The budget of a folder of results; empty if there are none."""
     manifest = read_manifest(folder)
     return str(manifest["budget"]["name"]) if manifest else ""
 

@@ -49,9 +49,13 @@ def train(group: Group, progress: Progress) -> Outcome:
                 pending.remove(job)
                 if isinstance(error, ClaimLostError):
                     outcome.left.append(job)
+                elif error and stop.asked():  # the signal ended a compiler, too
+                    raise Interrupted
                 elif error:
                     outcome.failures.append(failure(job, error))
     except Exception as error:  # one group's failure must not cost the others; it is stored and reported
+        if stop.asked():
+            raise Interrupted from None
         outcome.failures.extend(failure(job, error) for job in pending if job not in outcome.left)
     return outcome
 

@@ -70,16 +70,20 @@ def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None
     chosen = experiment.load(NAME)
     for unit in units:
         chosen = with_unit(chosen, unit)
-    return replace(compose.plan_experiment(chosen, others), custom=True), chosen
+    plan = compose.plan_experiment(chosen, others)
+    return replace(plan, custom=True, changes=(*plan.changes, *(f"unit={unit}" for unit in units))), chosen
 
 
 def _report(plan: "Plan", chosen: "Experiment | None") -> None:
     from nalu_bench.analysis import results
+    from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.analysis.pages import build
 
     assert chosen is not None
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
     folder = results.write(scope, asked.store(), paths.results_dir(), beside=_ranked())
     print(f"\n{results.told(chosen, folder)}\n\nwritten to {paths.short(folder)}/")
+    print(f"to look at:   {paths.short(build.report(Loaded(chosen, folder)))}")
 
 
 def with_unit(chosen: "Experiment", unit: str) -> "Experiment":

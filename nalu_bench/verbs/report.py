@@ -10,6 +10,7 @@ from nalu_bench.verbs import asked
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
 
@@ -41,10 +42,13 @@ def report(options: argparse.Namespace) -> int:
     folder = _write(chosen, overrides)
     print(results.told(chosen, folder))
     print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    loaded = Loaded(chosen, folder)
     if not options.no_page:
-        page, index = build.report(Loaded(chosen, folder)), build.index(paths.results_dir())
-        print(f"to look at:         {paths.short(page)}, and all experiments in {paths.short(index)}")
-    print(f"why each verdict:   nalu-bench explain {name}")
+        page, index = build.report(loaded), build.index(paths.results_dir())
+        beside = "" if results.is_local(folder) else f", and all experiments in {paths.short(index)}"
+        print(f"to look at:         {paths.short(page)}{beside}")
+    if (loaded.table["printed"] != "").any():
+        print(f"why each verdict:   nalu-bench explain {name}")
     print(f"what the paper says, what we chose, what came out:   {paths.short(chosen.folder / 'README.md')}")
     return 0
 
@@ -66,9 +70,26 @@ def _write(chosen: "Experiment", overrides: list[str]) -> "Path":
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 
-    if not any(text.startswith("budget=") for text in overrides):
-        overrides = [*overrides, f"budget={results.default_budget(chosen, paths.results_dir())}"]
-    plan = compose.plan_experiment(chosen, overrides)
+    if any(text.startswith("budget=") for text in overrides):
+        plan = compose.plan_experiment(chosen, overrides)
+    else:
+        plan = _largest(chosen, overrides)
     asked.check(chosen, plan)
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
     return results.write(scope, asked.store(), paths.results_dir())
+
+
+def _largest(chosen: "Experiment", overrides: list[str]) -> "Plan":
+    """The plan of the budget that is committed, else of the largest with runs, else of the default one."""
+    from nalu_bench.analysis import results
+    from nalu_bench.plan import compose
+
+    default, store = results.default_budget(chosen, paths.results_dir()), asked.store(committed=False)
+    plan = compose.plan_experiment(chosen, [*overrides, f"budget={default}"])
+    if results.committed_budget(paths.results_dir() / chosen.name):
+        return plan
+    for budget in sorted(chosen.budgets, key=chosen.work, reverse=True):
+        larger = compose.plan_experiment(chosen, [*overrides, f"budget={budget}"])
+        if any(store.stored_seeds(want.cell) for want in larger.cells):
+            return larger
+    return plan

@@ -9,6 +9,7 @@ import pytest
 
 import nalu_bench
 from nalu_bench import paths
+from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 
 
@@ -72,6 +73,19 @@ def test_an_experiment_without_results_is_refused(copied: Path) -> None:
         nalu_bench.load("madsen2020/table2")
     with pytest.raises(UsageError, match="unknown budget with results of madsen2020/table1 'short'"):
         nalu_bench.load("madsen2020/table1", budget="short")
+
+
+def test_without_a_budget_the_largest_results_are_read_and_the_largest_runs_reported(
+    copied: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paper, arguments = copied.rename(copied.parent / "later"), ["compile=false", "device.workers=1"]
+    assert main(["run", "madsen2020/table1", "budget=smoke", *arguments]) == 0
+    assert main(["report", "--no-page", "madsen2020/table1"]) == 0
+    assert "Budget smoke: 2 seeds" in capsys.readouterr().out
+    assert nalu_bench.load("madsen2020/table1").manifest["budget"]["name"] == "smoke"
+    paper.rename(copied)
+    assert nalu_bench.load("madsen2020/table1").manifest["budget"]["name"] == "paper"
+    assert nalu_bench.load("madsen2020/table1", "smoke").manifest["budget"]["name"] == "smoke"
 
 
 @pytest.mark.parametrize("program", ["import nalu_bench", "from nalu_bench.units import NAU, NMU"])

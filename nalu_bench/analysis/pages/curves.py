@@ -1,5 +1,6 @@
 """Learning curves for a page: all seeds faint, their median strong, the solved steps marked."""
 
+import textwrap
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nalu_bench.analysis.loaded import Loaded
+
+WIDEST = 44
+"""Letters in a line of a title."""
 
 COLUMNS = 4
 """Panels in a line."""
@@ -102,4 +106,4 @@ def title(cell: dict[str, Any]) -> str:
     """The operation and the setting of a cell, and its model in a line of its own."""
     operation = style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]
     words = [operation, *filter(None, [str(cell["setting"]).replace(";", ", ")])]
-    return f"{', '.join(words)}\n{style.label(cell['model'])}"
+    return f"{textwrap.fill(', '.join(words), WIDEST)}\n{style.label(cell['model'])}"

@@ -69,10 +69,11 @@ def _sections(loaded: "Loaded") -> list[Section]:
 
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
+    verdicts = bool((loaded.table["verdict"] != "").any())
     yield Section(
         "verdicts",
-        "Printed and reproduced",
-        parts.tables(loaded) + _render("notes.html", notes=loaded.document.remarks),
+        "Printed and reproduced" if verdicts else "Results",
+        parts.tables(loaded) + _render("notes.html", notes=loaded.document.remarks, verdicts=verdicts),
     )
     yield Section("figure", "Figure", _picture(loaded.figure(), f"figure of {loaded.experiment.title}"))
     yield Section("provenance", "Where the numbers come from", _render("provenance.html", **_provenance(loaded)))

@@ -184,12 +184,12 @@ class Success(Kind):
         table = self._ordered(table)
         several = table["operation"].nunique() > 1
         columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
-        rows: list[list[str]] = []
+        compared, rows = bool((table["printed"] != "").any()), list[list[str]]()
         for operation, part in table.groupby("operation", sort=False):
             above = [style.operation_label(part["task"].iloc[0], str(operation))] if several else []
             for (model, setting), group in part.groupby(["model", "setting"], sort=False):
                 names = [*above, ", ".join(filter(None, [style.label(str(model)), str(setting)]))]
-                for line in _lines(group, columns):
+                for line in _lines(group, columns, compared):
                     rows.append([*names, *line])
                     names = [""] * len(names)
                 above = [""] * len(above)
@@ -234,8 +234,11 @@ def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Compa
     return compare_means(values, float(recomputed["printed"]), float(recomputed["deviation"]), seeds)
 
 
-def _lines(group: pd.DataFrame, columns: Mapping[str, tuple[str, Format]]) -> Iterator[list[str]]:
-    """The lines of one cell in the table: each has a name and one text per metric, the `columns`."""
+def _lines(group: pd.DataFrame, columns: Mapping[str, tuple[str, Format]], compared: bool) -> Iterator[list[str]]:
+    """The lines of one cell in the table: each has a name and one text per metric, the `columns`.
+
+    Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`.
+    """
     cells = {line["metric"]: line for line in records(group)}
     seeds = max(line["n_seeds"] for line in cells.values())
     renewed = {metric: cells[metric + SUFFIX] for metric in columns if metric + SUFFIX in cells}
@@ -244,6 +247,8 @@ def _lines(group: pd.DataFrame, columns: Mapping[str, tuple[str, Format]]) -> It
         return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in columns.items())]
 
     yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", tables.ours, cells)
+    if not compared:
+        return
     yield line("printed", tables.printed, cells)
     if renewed:
         yield line("ours, plain mean", tables.ours, renewed)
