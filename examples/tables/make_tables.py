@@ -2,6 +2,7 @@
 
 import csv
 import random
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,7 +26,10 @@ def diabetes() -> tuple[list[str], Iterable[list[str]]]:
 
     Source: Efron, Hastie, Johnstone & Tibshirani 2004, Least Angle Regression, Annals of Statistics 32, 407-499.
     """
-    from sklearn.datasets import load_diabetes
+    try:
+        from sklearn.datasets import load_diabetes
+    except ImportError:
+        sys.exit("diabetes.csv needs scikit-learn; install it: pip install scikit-learn")
 
     found = load_diabetes(as_frame=True, scaled=False).frame.rename(columns={"target": "progression"})
     return list(found), ([f"{value:.6g}" for value in row] for row in found.to_numpy())
@@ -33,6 +37,6 @@ def diabetes() -> tuple[list[str], Iterable[list[str]]]:
 
 if __name__ == "__main__":
     for make in (laws, diabetes):
+        header, rows = make()
         with Path(f"{make.__name__}.csv").open("w", newline="", encoding="utf-8") as stream:
-            header, rows = make()
             csv.writer(stream, lineterminator="\n").writerows([header, *rows])

@@ -36,7 +36,9 @@ def experiment_name(arguments: Sequence[str], sign: str = "/") -> tuple[str | No
     names = [text for text in arguments if text.startswith("experiment=") or (sign in text and "=" not in text)]
     named = [text.removeprefix("experiment=") for text in names]
     if len(named) > 1 or any("," in name for name in named):
-        raise UsageError("one experiment at a time: give experiment= once, without a list.")
+        raise UsageError(
+            f"one experiment at a time, got {', '.join(named)}; name one, and write everything else as key=value."
+        )
     return (named[0] if named else None), [text for text in arguments if text not in names]
 
 
