@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ADDED = "plain or total or mine2026"
 """The names that the recipes of CONTRIBUTING add."""
 
-COPIED = {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks", "examples"}
+COPIED = {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks", "examples", "notebooks"}
 
 
 @pytest.fixture(scope="module")

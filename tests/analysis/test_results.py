@@ -14,6 +14,7 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis import results as writer
+from nalu_bench.analysis.measure.collect import MEASURED
 from nalu_bench.analysis.measure.measured import by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.reports.kind import Row, compared
@@ -43,7 +44,7 @@ def test_committed_results_are_rebuilt_to_the_byte_without_a_store(
     copy = tmp_path / "results" / name
     shutil.copytree(original, copy)
     for path in copy.iterdir():
-        if path.name not in ("manifest.json", "runs.csv", "curves.parquet", "predictions.parquet"):
+        if path.name not in ("manifest.json", *MEASURED):
             path.unlink()
     assert main(["report", "--no-page", name]) == 0
     assert files(copy) == files(original)
