@@ -107,7 +107,7 @@ def test_slurm_gets_a_script_with_the_options_and_runs_a_whole_experiment(
     assert len(list(home.glob("runs/*/*/*/parts/*"))) == 6
     script = (programs / "script.sh").read_text()
     flags = dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", script, re.MULTILINE))
-    assert flags["array"] == "0-5%3"
+    assert flags["array"] == "0-5%6"
     assert flags["time"] == "600"
     assert flags["cpus-per-task"] == "1"
     assert flags["partition"] == "cpu"
