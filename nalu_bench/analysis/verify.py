@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nalu_bench.analysis import results
 from nalu_bench.analysis.document import Document
+from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import Collection
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
@@ -42,7 +43,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
 def _folders(home: Path) -> Iterator[tuple[str, Path]]:
     """(experiment, folder) of all committed results below a folder."""
     for path in sorted(home.glob(f"*/*/{MANIFEST}")):
-        if path.parts[-3] != "local" and _holds_results(path.parent):
+        if path.parts[-3] != LOCAL and _holds_results(path.parent):
             yield path.parent.relative_to(home).as_posix(), path.parent
 
 

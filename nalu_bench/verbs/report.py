@@ -84,12 +84,11 @@ def _largest(chosen: "Experiment", overrides: list[str]) -> "Plan":
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 
-    default, store = results.default_budget(chosen, paths.results_dir()), asked.store(committed=False)
-    plan = compose.plan_experiment(chosen, [*overrides, f"budget={default}"])
-    if results.committed_budget(paths.results_dir() / chosen.name):
-        return plan
-    for budget in sorted(chosen.budgets, key=chosen.work, reverse=True):
-        larger = compose.plan_experiment(chosen, [*overrides, f"budget={budget}"])
-        if any(store.stored_seeds(want.cell) for want in larger.cells):
-            return larger
-    return plan
+    store, budgets = asked.store(committed=False), sorted(chosen.budgets, key=chosen.work, reverse=True)
+    for budget in [] if results.committed_budget(paths.results_dir() / chosen.name) else budgets:
+        plan = compose.plan_experiment(chosen, [*overrides, f"budget={budget}"])
+        if any(store.stored_seeds(want.cell) for want in plan.cells):
+            return plan
+    return compose.plan_experiment(
+        chosen, [*overrides, f"budget={results.default_budget(chosen, paths.results_dir())}"]
+    )

@@ -92,10 +92,10 @@ def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: di
     table = curves.pivot_table(index="step", columns="seed", values=column, dropna=False)
     table = table.iloc[:: -(-len(table) // POINTS), :SEEDS].replace([np.inf, -np.inf], np.nan)
     steps = table.index.to_numpy(float)
-    seeds = [np.column_stack([steps, table[seed]]) for seed in table]
-    if len(seeds) <= FEW:
+    if len(table.columns) <= FEW:
         axis.plot(steps, table.to_numpy(), linewidth=1.1, label=f"seeds {label}", **look)
     else:
+        seeds = [np.column_stack([steps, table[seed]]) for seed in table]
         faint = LineCollection(seeds, color=look["color"], alpha=0.18, linewidth=0.4, rasterized=True)
         axis.add_collection(faint)
         axis.plot(steps, table.median(axis=1), linewidth=1.4, label=f"median {label}", **look)

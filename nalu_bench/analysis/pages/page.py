@@ -88,16 +88,16 @@ def _about_runs(loaded: "Loaded") -> Iterator[Section]:
 def _curves(loaded: "Loaded", room: int) -> Section:
     cells = curves.cells(loaded)
     drawn, shown = _drawn(cells, lambda some: curves.picture(loaded, some), "learning curves of cells", room)
-    counted = {"shown": shown, "all": len(cells), "name": loaded.experiment.name}
-    text = _render("curves.html", seeds=curves.SEEDS, drawn=drawn, **counted)
+    rest = {"shown": shown, "all": len(cells), "what": "cells with curves", "method": "learning_curves"}
+    text = _render("curves.html", seeds=curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
     return Section("curves", "Learning curves", text if cells else "")
 
 
 def _weights(loaded: "Loaded", room: int) -> Section:
     panels, errors = list(weights.panels(loaded)), _sparsity(loaded)
     drawn, shown = _drawn(panels, weights.draw, "final weights, matrices", room)
-    counted = {"shown": shown, "all": len(panels), "name": loaded.experiment.name}
-    text = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=errors, **counted)
+    rest = {"shown": shown, "all": len(panels), "what": "matrices", "method": "final_weights"}
+    text = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=errors, name=loaded.experiment.name, **rest)
     return Section("weights", "Final weights and gates", text if panels or errors else "")
 
 
