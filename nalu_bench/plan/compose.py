@@ -20,7 +20,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
@@ -363,11 +363,12 @@ def _register_schemas() -> dict[str, UsageError]:
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
     """The cell and its seeds, checked."""
     try:
-        missing = sorted(OmegaConf.missing_keys(config))
-        if missing:
-            raise UsageError(f"{', '.join(missing)} must be set, without a default: add {'=... '.join(missing)}=...")
         task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
         seeds, first = int(config.seeds), int(config.first_seed)
+    except MissingMandatoryValue:
+        missing = sorted(OmegaConf.missing_keys(config))
+        told = f"{', '.join(missing)} must be set, without a default: add {'=... '.join(missing)}=..."
+        raise UsageError(told) from None
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
     for key, value, schema in (("task", task, Task), ("model", model, Model), ("recipe", recipe, Recipe)):
