@@ -161,7 +161,7 @@ def test_a_failure_names_the_command_that_repeats_it_alone(
     record = json.loads(next(home.glob("runs/*/nac/*/failures/0-24.json")).read_text())
     assert record["again"] == again
     assert record["reason"] == "RuntimeError: out of luck"
-    assert "--only-failed tries them again" in told
+    assert "--only-failed tries what failed again" in told
     unlucky.models.clear()
     unlucky.begun.clear()
     assert main(shlex.split(again)[1:]) == 0

@@ -327,13 +327,24 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     shipped, *others = folders.of_configurations()
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
-            return compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"])
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
+            return _typed(
+                compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"])
+            )
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, UnicodeDecodeError) as error:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
         told = f"cannot compose {' '.join(groups) or 'the defaults'}: {error}"
         raise UsageError(" ".join([told, *folders.installed().lost])) from None
+
+
+def _typed(config: DictConfig) -> DictConfig:
+    """The configuration, if each group's file says what it describes."""
+    for key, schema in (("task", Task), ("model", Model), ("recipe", Recipe)):
+        kind = OmegaConf.get_type(config, key)
+        if kind is None or not issubclass(kind, schema):
+            raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
+    return config
 
 
 def _quoted(folder: Path) -> str:
@@ -371,9 +382,6 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
         raise UsageError(told) from None
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
-    for key, value, schema in (("task", task, Task), ("model", model, Model), ("recipe", recipe, Recipe)):
-        if not isinstance(value, schema):
-            raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
     cell = Cell(task, model, recipe)  # type: ignore[arg-type]
     cell.validate()
     return Wanted(cell, _seeds(first, seeds), role)

@@ -56,7 +56,7 @@ _Dumper.add_representer(list, _list)
 
 def _comment(path: Path) -> str:
     lines = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if not line.startswith("#"):
             break
         lines.append(line.lstrip("# ").rstrip())

@@ -11,7 +11,7 @@ from nalu_bench.run import pool, stop
 from nalu_bench.run.jobs import Job
 from nalu_bench.run.kept import kept
 from nalu_bench.run.runner import run
-from nalu_bench.run.work import failure
+from nalu_bench.run.work import fail, failure
 from nalu_bench.store import schema, upkeep
 from nalu_bench.store.reader import Store
 
@@ -54,9 +54,14 @@ def _run_cell(todo: Sequence[Job], machine: Machine) -> list[str]:
 
 
 def why_left(job: Job, store: Store) -> str:
-    """A line for a job that a launcher was given, and that is not in the store."""
+    """A line for a job that a launcher was given, and that is not in the store.
+
+    It is recorded as failed, unless a process trains it: the launcher's jobs may outlive the command.
+    """
+    if job.block.span in store.claims(job.cell):
+        return f"{job.label}: not in the store yet, a process trains it, see nalu-bench status"
     told = store.failures(job.cell).get(job.block.seeds[0])
     if told is None:
-        return f"{job.label}: not in the store, and no failure is stored: its process died, or never began"
+        return fail(job, "not in the store, and no failure is stored: its process died, or never began")
     path = schema.failure_path(job.root / job.cell.folder, job.block.span)
     return f"{job.label}: not in the store; its last failure: {told} (details in {path})"

@@ -59,7 +59,7 @@ def _set_aside_damaged(todo: Sequence[Job]) -> None:
     from nalu_bench.store import writer
 
     for job, *_ in by_cell(todo):
-        for part, why in Store(job.root).damaged(job.cell).items():
+        for part, why in Store(job.root, hashed=True).damaged(job.cell).items():
             print(f"{part} is damaged ({why}): moved to {writer.set_aside(job.root, job.cell, part)}.", file=sys.stderr)
 
 

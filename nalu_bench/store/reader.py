@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.files import hashes
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 from nalu_bench.store.claims import Claim, System
-from nalu_bench.store.integrity import part_faults
+from nalu_bench.store.integrity import edited, file_faults, part_faults
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-REMEDY = "delete this folder and run the same command again"
+REMEDY = "delete this folder, and repeat the nalu-bench run that asks for its seeds"
 
 
 class Store:
@@ -31,13 +32,19 @@ class Store:
         results: the folder of committed results, whose runs count as finished; None for none.
         experiment: the experiment whose results count; None for all. A report has the runs of its own results alone:
             others judged theirs by criteria of their own.
+        hashed: whether a part counts only if its files have the hashes of its manifest; otherwise the manifest alone is
+            opened, so that a store of thousands of parts is looked through in a second.
     """
 
-    def __init__(self, root: Path, results: Path | None = None, experiment: str | None = None) -> None:
+    def __init__(
+        self, root: Path, results: Path | None = None, experiment: str | None = None, hashed: bool = False
+    ) -> None:
         self.root = root
         self.results = results
         self.experiment = experiment
+        self.hashed = hashed
         self._sound: set[Path] = set()
+        self._unedited: set[Path] = set()
 
     def parts(self, cell: Cell) -> list[Path]:
         """Finished parts of a cell, by name; the first that holds a seed is the one that counts."""
@@ -46,9 +53,18 @@ class Store:
 
     def sorted_out(self, cell: Cell) -> tuple[set[int], dict[Path, str]]:
         """The seeds with a row in the store; and the parts that do not count, with the reason."""
-        found = {part: damage(part) for part in self.parts(cell)}
+        found = {part: damage(part) or self._edited(part) for part in self.parts(cell)}
         seeds = {seed for part, why in found.items() if why is None for seed in parse_ranges(part.name)}
         return seeds, {part: why for part, why in found.items() if why is not None}
+
+    def _edited(self, part: Path) -> str | None:
+        """Why the hashes of a part are wrong, or None; a part is hashed once, if at all."""
+        if not self.hashed or part in self._unedited:
+            return None
+        why = next(edited(part), None)
+        if why is None:
+            self._unedited.add(part)
+        return why
 
     def damaged(self, cell: Cell) -> dict[Path, str]:
         """The parts that do not count, and why."""
@@ -71,7 +87,7 @@ class Store:
             try:
                 for cell, seed in list(_trained_runs(path)):
                     seeds[cell].add(seed)
-            except (OSError, ValueError, TypeError, csv.Error) as error:
+            except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
                 warnings.warn(
                     f"{path} is damaged ({error}), so its runs do not count as finished; restore it from git.",
                     stacklevel=2,
@@ -191,10 +207,7 @@ class Store:
 
 
 def damage(part: Path) -> str | None:
-    """Why a part does not count, or None: its manifest must be there, with the seeds of its name and all its files.
-
-    This opens the manifest alone, so that a store of thousands of parts is looked through in a second.
-    """
+    """Why a part does not count, or None: its manifest must be there, with the seeds of its name and all its files."""
     try:
         manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
         seeds, files = str(manifest["seeds"]), {schema.RUNS, schema.CURVES, *manifest.get("files", ())}
@@ -218,6 +231,11 @@ def _filled(path: Path) -> bool:
 
 def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
+    manifest = json.loads((path.parent / schema.MANIFEST).read_text(encoding="utf-8"))
+    for fault in file_faults(
+        {path.name: manifest["files"][path.name]}, hashes(path.parent, [path.name]), schema.MANIFEST
+    ):
+        raise ValueError(fault)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.DictReader(stream, strict=True)
         if not {"cell", "seed", "status"} <= set(rows.fieldnames or ()):

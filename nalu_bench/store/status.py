@@ -46,11 +46,10 @@ class CellStatus:
         """The cell, then each of its blocks that is under way, then the parts that do not count."""
         cell, count = self.want.cell, len(self.want.seeds)
         words = self.skipped or f"{self.done}/{count} runs{_counts([self])}"
-        steps = f"of {cell.recipe.steps:,}"
         return [
             f"{cell.digest}  {self.want.label():60} {words}",
             *(f"  seeds {name}: {_running(claim)}" for name, claim in self.claims.items()),
-            *(f"  seeds {name}: stopped at step {step:,} {steps}" for name, step in self.stopped.items()),
+            *(f"  seeds {name}: stopped at {_step(step, cell.recipe.steps)}" for name, step in self.stopped.items()),
             *(f"  damaged, does not count: {part} ({why})" for part, why in self.damaged.items()),
         ]
 
@@ -119,6 +118,10 @@ def _counts(cells: Sequence[CellStatus]) -> str:
     """The numbers of runs that are not done, without those that are 0."""
     named = {name: sum(getattr(one, name) for one in cells) for name in ("running", "failed", "missing")}
     return "".join(f", {number:,} {name}" for name, number in named.items() if number)
+
+
+def _step(step: int, steps: int) -> str:
+    return f"step {step:,} of {steps:,}" if step else "an unknown step: the note of its checkpoint is damaged"
 
 
 def _running(claim: Claim) -> str:

@@ -64,12 +64,15 @@ def check(experiment: "Experiment", plan: "Plan") -> None:
     results.check(experiment, plan.cells, whole.cells)
 
 
-def store(committed: bool = True, experiment: "Experiment | None" = None, results: "Path | None" = None) -> "Store":
+def store(
+    committed: bool = True, experiment: "Experiment | None" = None, results: "Path | None" = None, hashed: bool = False
+) -> "Store":
     """The run store; with `committed`, the runs of committed results count as finished, those of one experiment or all.
 
     An experiment's own results are those that its report can take. `results` is another folder of them than the user's.
+    With `hashed`, stored parts count only with the hashes of their manifests.
     """
     from nalu_bench.store.reader import Store
 
     name = experiment.name if experiment else None
-    return Store(paths.runs_dir(), (results or paths.results_dir()) if committed else None, name)
+    return Store(paths.runs_dir(), (results or paths.results_dir()) if committed else None, name, hashed)

@@ -89,7 +89,7 @@ def train(
         plan, experiment = planned()
         _check_launcher(plan, options.fail_fast)
         loggers.logger_of(plan.machine.logger)
-        store = asked.store(plan.committed, experiment, results)
+        store = asked.store(plan.committed, experiment, results, hashed=True)
         todo = _missing(plan, experiment, store, options, verb)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
@@ -105,9 +105,16 @@ def train(
         for failure in failures:
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
-            print(f"{len(failures)} of {len(todo)} blocks failed; --only-failed tries them again.", file=sys.stderr)
+            print(_counted(len(failures), len(todo), options.fail_fast), file=sys.stderr)
         then(plan, experiment)
     return 1 if failures else 0
+
+
+def _counted(failed: int, asked: int, fail_fast: bool) -> str:
+    """How many blocks failed."""
+    rest = ", and --fail-fast left the others as they are" if fail_fast and failed < asked else ""
+    blocks = "block" if asked == 1 else "blocks"
+    return f"{failed} of {asked} {blocks} failed{rest}; --only-failed tries what failed again."
 
 
 def _look_next(plan: "Plan", experiment: "Experiment | None", options: argparse.Namespace) -> None:
@@ -193,11 +200,10 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) ->
         return runner.run(todo, plan.machine, fail_fast=fail_fast)
     cells = by_cell(todo)
     train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
-    gave_up = []
     try:
         with stop.through_children(), watch.followed(todo, store):
             launch.sweep(train, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
     except launch.LaunchError as error:
-        gave_up.append(f"{error} (what it started may still run, see nalu-bench status)")
+        print(f"{error} (what it started may still run, see nalu-bench status)", file=sys.stderr)
     left = {job.part for job in pending(plan.cells, store, plan.machine)}
-    return gave_up + [launched.why_left(job, store) for job in todo if job.part in left]
+    return [launched.why_left(job, store) for job in todo if job.part in left]

@@ -27,6 +27,10 @@ def verify(options: argparse.Namespace) -> int:
     from nalu_bench.analysis.verify import targets
     from nalu_bench.analysis.verify import verify as check
 
+    if options.rerun is not None and options.rerun < 1:
+        raise UsageError(f"--rerun must be at least 1, got {options.rerun}.")
+    if options.rerun is None and (options.seed is not None or options.longest is not None):
+        raise UsageError("--seed and --longest choose the blocks of --rerun N, which must be given, too.")
     chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
     if options.store:
         chosen |= {"store": paths.runs_dir()}

@@ -107,6 +107,24 @@ def test_a_forged_run_with_a_matching_hash_is_named_by_verify_and_refused_by_rep
     assert (folder / "table.md").read_bytes() == before
 
 
+@pytest.mark.parametrize("column", ["solved_at", "status", "part", "selected_step", "validation_mse", "sparsity_error"])
+def test_a_lost_column_with_a_matching_hash_is_named_by_verify_and_refused_by_report(
+    folder: Path, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = (folder / "runs.csv").read_text()
+    (folder / "runs.csv").write_text(runs.replace(column, f"x_{column}", 1))
+    rehash(folder)
+    for code, verb in ((1, "verify"), (2, "report")):
+        assert column in said(capsys, code, verb, NAME)
+
+
+def test_a_threshold_that_is_no_number_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    next(iter(manifest["cells"].values()))["criteria"]["threshold"] = "low"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert f"{folder} is damaged" in said(capsys, 1, "verify", NAME)
+
+
 def test_23_forged_solved_steps_are_all_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit_runs(folder, "solved_at", "1000", "solved_at", rows=23)
     faults = said(capsys, 1, "verify", NAME).splitlines()
@@ -148,10 +166,13 @@ def test_results_that_cannot_be_written_are_a_plain_error(
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", bytes(range(256)), b"cell,seed,status\nx,many,finished\n"])
+@pytest.mark.parametrize("hashed", [False, True])
 def test_a_broken_file_of_runs_costs_only_its_own_experiment(
-    folder: Path, content: bytes, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+    folder: Path, content: bytes, hashed: bool, capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
 ) -> None:
     (folder / "runs.csv").write_bytes(content)
+    if hashed:
+        rehash(folder)
     assert main(["status", "experiment=trask2018/table1", "budget=smoke"]) == 0
     assert not list(recwarn)
     assert main(["status", f"experiment={NAME}", "budget=smoke"]) == 0

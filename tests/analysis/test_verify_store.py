@@ -122,7 +122,7 @@ def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
     assert main(["verify", "--store"]) == 1
     (line, *_) = [line for line in capsys.readouterr().err.splitlines() if words in line]
     assert f"{part.parents[1].name}/parts/" in line
-    assert "delete this folder and run the same command again" in line
+    assert "delete this folder, and repeat the nalu-bench run that asks for its seeds" in line
     assert main(["report", "--no-page", NAME, *SMOKE]) == 2
     error = capsys.readouterr().err
     assert words in error

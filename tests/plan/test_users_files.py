@@ -8,7 +8,7 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, folders, looks
+from nalu_bench.plan import compose, described, experiment, folders, looks
 
 MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
 MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
@@ -86,8 +86,10 @@ def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
         compose.plan_experiment(experiment.load("mine/table1"), ["budget=smoke"])
 
 
-@pytest.mark.parametrize("text", ["", "a: [", "kind: two_layer\nname: mine\n"])
-def test_a_users_broken_file_is_a_plain_error(text: str, conf: Path) -> None:
-    (conf / "model" / "mine.yaml").write_text(text)
-    with pytest.raises(UsageError):
-        compose.plan_cells(["model=mine"], multirun=False)
+@pytest.mark.parametrize("content", [b"", b"- a\n", b"a: [", b"kind: two_layer\nname: mine\n", b"\xff\xfe\x00"])
+def test_a_users_broken_file_is_a_plain_error_and_is_listed(content: bytes, conf: Path) -> None:
+    (conf / "model" / "mine.yaml").write_bytes(content)
+    for ask in (lambda: compose.plan_cells(["model=mine"], multirun=False), lambda: described.shown(["model=mine"])):
+        with pytest.raises(UsageError, match=r"the file of a model must begin with|cannot compose model=mine"):
+            ask()
+    described.about("model", "mine")

@@ -157,17 +157,24 @@ def test_a_store_that_cannot_be_written_is_found_before_training(
     assert "no space left on device" in line
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(None, "curves.parquet not there"), (b"cut", "curves.parquet must have the SHA-256 of manifest.json")],
+)
 def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
-    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str]
+    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str], content: bytes | None, why: str
 ) -> None:
     (job,) = todo = jobs(store, make_cell())
     runner.run(todo, MACHINE)
     expected = store.curves(job.cell)
+    store = Store(store.root, hashed=True)
     (job.part / "curves.parquet").unlink()
+    if content is not None:
+        (job.part / "curves.parquet").write_bytes(content)
     assert store.stored_seeds(job.cell) == set()
     assert jobs(store, job.cell) == todo
     assert runner.run(todo, MACHINE) == []
-    assert "parts/0-24 is damaged (curves.parquet not there): moved to" in capsys.readouterr().err
+    assert f"parts/0-24 is damaged ({why}" in capsys.readouterr().err
     pd.testing.assert_frame_equal(store.curves(job.cell), expected, check_exact=True)
     assert store.damaged(job.cell) == {}
     assert len(list((store.root / job.cell.folder / "damaged").iterdir())) == 1

@@ -294,6 +294,13 @@ def test_checkpoints_are_removed_once_the_block_is_stored(
     assert list((store.root / cell.folder / "checkpoints").iterdir()) == []
 
 
+def commit(folder: Path, *lines: str) -> None:
+    """A folder of results with these runs."""
+    folder.mkdir(parents=True)
+    (folder / "runs.csv").write_text("\n".join(["cell,seed,status", *lines]) + "\n")
+    (folder / "manifest.json").write_text(json.dumps({"files": files.hashes(folder)}))
+
+
 def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path) -> None:
     cell, other = make_cell(), make_cell(steps=40)
     rows = [
@@ -301,8 +308,7 @@ def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path
         f"{cell.digest},3,skipped", f"{other.digest},7,finished",
     ]  # fmt: skip
     for folder, lines in (("paper/table1", rows), ("local/paper/table1", [f"{cell.digest},4,finished"])):
-        (tmp_path / "results" / folder).mkdir(parents=True)
-        (tmp_path / "results" / folder / "runs.csv").write_text("\n".join(["cell,seed,status", *lines]) + "\n")
+        commit(tmp_path / "results" / folder, *lines)
     store = Store(tmp_path / "runs", tmp_path / "results")
     assert store.finished_seeds(cell) == {0, 1}
     assert store.stored_seeds(cell) == set()
@@ -314,8 +320,7 @@ def test_committed_results_count_as_finished(make_cell: MakeCell, tmp_path: Path
 def test_an_experiment_counts_only_the_results_that_its_report_has(make_cell: MakeCell, tmp_path: Path) -> None:
     cell = make_cell()
     for name, seed in (("paper/table1", 0), ("paper/table2", 1)):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "runs.csv").write_text(f"cell,seed,status\n{cell.digest},{seed},finished\n")
+        commit(tmp_path / name, f"{cell.digest},{seed},finished")
     assert Store(tmp_path / "runs", tmp_path, "paper/table1").finished_seeds(cell) == {0}
     assert Store(tmp_path / "runs", tmp_path).finished_seeds(cell) == {0, 1}
 
@@ -367,7 +372,7 @@ def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, d
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:20])
-    with pytest.raises(UsageError, match=r"parts/0-24 is damaged .* delete this folder and run the same command again"):
+    with pytest.raises(UsageError, match=r"parts/0-24 is damaged .* delete this folder, and repeat the nalu-bench run"):
         store.curves(cell) if file == schema.CURVES else store.runs(cell)
 
 

@@ -40,6 +40,15 @@ PREDICTIONS = ["cell", "seed", "probe", "output"]
 WEIGHTS = ["cell", "seed", "name"]
 """The columns of `runs`, `curves`, `predictions` and `weights` that are always there."""
 
+RECORDED = (
+    "role", "task", "setting", "operation", "model", "cell", "steps", "log_every", "asked", "seed", "status",
+    "last_step", "diverged_at", "selected_step", "part", "device", "mode", "commit",
+)  # fmt: skip
+"""The columns of `runs` of every cell that was trained, beside its errors."""
+
+FACTS = ("solved", "solved_at")
+"""The columns of `runs` that a criterion adds."""
+
 TABLES = {"curves.parquet": CURVES, "predictions.parquet": PREDICTIONS, "weights.parquet": WEIGHTS}
 """File -> the columns that are always there and that identify a row. Empty files are left out, but not the curves."""
 
@@ -82,6 +91,8 @@ class Collection(Measured):
             if len(runs) != manifest["runs"]:
                 raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
             curves = pd.read_parquet(folder / "curves.parquet")
+            if absent := _absent(runs, curves, manifest):
+                raise ValueError(f"runs.csv has no column {', '.join(absent)}")
             predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
             return cls(runs, curves, predictions, weights, manifest)
 
@@ -98,6 +109,18 @@ class Collection(Measured):
     def runs_text(self) -> str:
         """`runs` as CSV. Reading this text and writing it again gives the same text."""
         return self.runs.to_csv(index=False, lineterminator="\n")
+
+
+def _absent(runs: pd.DataFrame, curves: pd.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """The columns that trained runs must have, and do not: what is recorded, the curve's, and the criteria's facts."""
+    if not runs["status"].isin([Status.FINISHED, Status.DIVERGED]).any():
+        return []
+    criteria = [cell["criteria"] for cell in manifest["cells"].values()]
+    judged = [f"{fact}_{column}" for found in criteria for column in found.get("thresholds", ()) for fact in FACTS]
+    if any("threshold" in found for found in criteria):
+        judged += FACTS
+    errors = [str(column) for column in curves if column not in CURVES]
+    return [column for column in dict.fromkeys([*RECORDED, *errors, *judged]) if column not in runs]
 
 
 def read_runs(folder: Path) -> pd.DataFrame:

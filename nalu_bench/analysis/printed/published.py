@@ -5,7 +5,9 @@ A `<artifact>.published.csv` has one row per printed number, with the keys of `t
     task, setting, operation, split, model, metric, printed, printed_low, printed_high, n_seeds, printed_model, source
 """
 
+import contextlib
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -87,6 +89,11 @@ def _check_numbers(where: str, row: Mapping[str, str]) -> None:
     if len(given) == 2 and given["printed_low"] > given["printed_high"]:
         raise UsageError(f"{where}: printed_low must not be above printed_high, got {row['printed_low']} and "
                          f"{row['printed_high']}.")  # fmt: skip
+    with contextlib.suppress(ValueError):  # words, which the metric may allow
+        printed = float(row.get("printed") or math.nan)
+        if printed < given.get("printed_low", -math.inf) or printed > given.get("printed_high", math.inf):
+            raise UsageError(f"{where}: printed must lie in its interval, got {row['printed']} and "
+                             f"[{row['printed_low']}, {row['printed_high']}].")  # fmt: skip
 
 
 def _check_span(what: str, text: str, span: Span) -> None:
