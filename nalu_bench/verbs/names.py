@@ -22,26 +22,29 @@ def add(verbs: "asked.Verbs") -> None:
 
 def names(options: argparse.Namespace) -> int:
     """Print every name of a kind, or of all kinds, with a description."""
-    from nalu_bench import registry
-    from nalu_bench.plan import compose, described, experiment, folders
+    from nalu_bench.plan import compose, folders
 
     kinds = [*compose.GROUPS, "unit", "experiment"]
     if options.kind is not None and options.kind not in kinds:
         raise unknown("kind", options.kind, kinds)
     for kind in [options.kind] if options.kind else kinds:
-        print(f"{kind}:")
-        if kind == "experiment":
-            for name in experiment.names():
-                print(_entry(name, _experiment(name)))
-        elif kind == "unit":
-            for name, entry in sorted(registry.units.entries.items()):
-                print(_entry(name, [entry.about()]))
-        else:
-            for name in compose.group_names(kind):
-                print(_entry(name, [described.about(kind, name)]))
+        told = [_entry(name, lines) for name, lines in _described(kind).items()]
+        print(f"{kind}:", *told, sep="\n", flush=True)
     for reason in folders.installed().lost:
         print(f"warning: {reason}", file=sys.stderr)
     return 0
+
+
+def _described(kind: str) -> dict[str, list[str]]:
+    """Name -> lines of all that a kind offers."""
+    from nalu_bench import registry
+    from nalu_bench.plan import compose, described, experiment
+
+    if kind == "experiment":
+        return {name: _experiment(name) for name in experiment.names()}
+    if kind == "unit":
+        return {name: [entry.about()] for name, entry in sorted(registry.units.entries.items())}
+    return {name: [described.about(kind, name)] for name in compose.group_names(kind)}
 
 
 def _experiment(name: str) -> list[str]:
