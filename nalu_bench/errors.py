@@ -48,5 +48,5 @@ def damage_named(path: Path, remedy: str) -> Iterator[None]:
     """Turn a failure to read files below `path` into a UsageError that names `path` and the remedy."""
     try:
         yield
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is damaged ({error}); {remedy}.") from None

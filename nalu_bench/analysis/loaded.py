@@ -14,16 +14,15 @@ from nalu_bench.analysis.document import Document, trained
 from nalu_bench.analysis.explained import explain
 from nalu_bench.analysis.measure import collect
 from nalu_bench.analysis.measure.collect import MEASURED, read_runs
-from nalu_bench.analysis.measure.manifest import MANIFEST, REMEDY, read_manifest
+from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
 from nalu_bench.analysis.printed.published import KEYS
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.verdicts import counts
 from nalu_bench.errors import UsageError, damage_named
-from nalu_bench.files import hashes
 from nalu_bench.plan import experiment
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import file_faults
+from nalu_bench.store.integrity import edited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,9 +131,8 @@ class Loaded:
 
     def _checked(self, name: str) -> Path:
         """A file that is the one of which the manifest has the hash."""
-        stated = {name: self.manifest["files"][name]}
         with damage_named(self.folder, REMEDY):
-            for fault in file_faults(stated, hashes(self.folder, [name]), MANIFEST):
+            for fault in edited(self.folder, self.manifest, [name]):
                 raise ValueError(fault)
         return self.folder / name
 

@@ -54,11 +54,8 @@ def _identity(folder: Path) -> dict[str, Any]:
         UsageError if it is damaged, or if the folder is not at the address of its configuration.
     """
     with damage_named(folder / schema.CELL, "delete this cell's folder and train it again"):
-        try:
-            identity: dict[str, Any] = json.loads((folder / schema.CELL).read_text(encoding="utf-8"))
-            place = (identity["task"]["name"], identity["model"]["name"], address(identity))
-        except TypeError as error:  # JSON of another form
-            raise ValueError(error) from None
+        identity: dict[str, Any] = json.loads((folder / schema.CELL).read_text(encoding="utf-8"))
+        place = (identity["task"]["name"], identity["model"]["name"], address(identity))
         if place != folder.parts[-3:]:
             raise ValueError(f"its configuration belongs to {'/'.join(map(str, place))}")
     return identity

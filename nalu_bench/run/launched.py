@@ -62,6 +62,6 @@ def why_left(job: Job, store: Store) -> str:
         return f"{job.label}: not in the store yet, a process trains it, see nalu-bench status"
     told = store.failures(job.cell).get(job.block.seeds[0])
     if told is None:
-        return fail(job, "not in the store, and no failure is stored: its process died, or never began")
+        return fail(job, "its process died, or never began")
     path = schema.failure_path(job.root / job.cell.folder, job.block.span)
     return f"{job.label}: not in the store; its last failure: {told} (details in {path})"

@@ -6,7 +6,7 @@ Neither reading nor checking a part can run code: Parquet and NumPy files are re
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,15 @@ def part_faults(part: Path) -> Iterator[str]:
         stated = manifest.get("seeds") if isinstance(manifest, dict) else None
         yield f"its name says seeds {part.name}, and its {schema.MANIFEST} says {stated}"
         return
-    yield from edited(part)
+    if "files" in manifest:
+        yield from edited(part, manifest)
     yield from _seed_faults(part, seeds)
 
 
-def edited(part: Path) -> Iterator[str]:
-    """A line for every file of a part that is not the one of its manifest; none for parts from before hashes."""
-    manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
-    yield from file_faults(manifest.get("files", {}), hashes(part), schema.MANIFEST) if "files" in manifest else ()
+def edited(folder: Path, manifest: Mapping[str, Any], among: Collection[str] | None = None) -> Iterator[str]:
+    """A line for every file of a folder, or some `among` them, that is not the one whose hash its manifest holds."""
+    stated = {name: digest for name, digest in manifest["files"].items() if among is None or name in among}
+    yield from file_faults(stated, hashes(folder, among), schema.MANIFEST)
 
 
 def file_faults(stated: Mapping[str, str], found: Mapping[str, str], manifest: str) -> Iterator[str]:

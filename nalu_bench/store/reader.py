@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError, damage_named
-from nalu_bench.files import hashes
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 from nalu_bench.store.claims import Claim, System
-from nalu_bench.store.integrity import edited, file_faults, part_faults
+from nalu_bench.store.integrity import edited, part_faults
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +60,8 @@ class Store:
         """Why the hashes of a part are wrong, or None; a part is hashed once, if at all."""
         if not self.hashed or part in self._unedited:
             return None
-        why = next(edited(part), None)
+        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        why = next(edited(part, manifest), None) if "files" in manifest else None  # older manifests hold no hashes
         if why is None:
             self._unedited.add(part)
         return why
@@ -232,9 +232,7 @@ def _filled(path: Path) -> bool:
 def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
     manifest = json.loads((path.parent / schema.MANIFEST).read_text(encoding="utf-8"))
-    for fault in file_faults(
-        {path.name: manifest["files"][path.name]}, hashes(path.parent, [path.name]), schema.MANIFEST
-    ):
+    for fault in edited(path.parent, manifest, [path.name]):
         raise ValueError(fault)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.DictReader(stream, strict=True)

@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Protocol
 
 import pandas as pd
 
-from nalu_bench.analysis.measure.manifest import MANIFEST, REMEDY, read_manifest
+from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import kept_points, small_weights
 from nalu_bench.errors import damage_named
-from nalu_bench.files import hashes
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import file_faults
+from nalu_bench.store.integrity import edited
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
@@ -78,8 +77,7 @@ class Collection(Measured):
         if manifest is None:
             return None
         with damage_named(folder, REMEDY):
-            stated = {name: digest for name, digest in manifest["files"].items() if name in MEASURED}
-            for fault in file_faults(stated, hashes(folder, MEASURED), MANIFEST):
+            for fault in edited(folder, manifest, MEASURED):
                 raise ValueError(fault)
         return cls.parse(folder, manifest)
 
