@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from nalu_bench import paths
+from nalu_bench.cli import main
 from nalu_bench.plan import compose
+from nalu_bench.store.reader import Store
 
 GROUPS = ["task=cart_pole", "model=balancer", "recipe=cart_pole", "budget=cart_pole"]
 
@@ -38,3 +41,14 @@ def test_the_dynamics_are_gymnasiums_step_by_step() -> None:
             state, gained, ended = world.step(state, torch.tensor([action]))
             np.testing.assert_allclose(world.observe(state).view[:, 0], observed, atol=1e-6)
             assert (float(gained), bool(ended)) == (pytest.approx(0.02 * reward), over)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cart_pole", "one_thread")
+def test_the_actor_critic_keeps_the_pole_upright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a failure in the grid world is the agent's, not the learner's."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", *GROUPS, "device.workers=1"]) == 0
+    (want,) = compose.plan_cells(GROUPS, multirun=False).cells
+    runs = Store(paths.runs_dir()).runs(want.cell)
+    assert runs["test_actions"].median() >= 475
