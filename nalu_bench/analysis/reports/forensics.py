@@ -23,7 +23,7 @@ from nalu_bench.analysis.reports.scores import HIGHEST, prepare, score_table
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
+from nalu_bench.analysis.stats.verdicts import CHOSEN, Comparison, Verdict, without_verdict
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -228,7 +228,7 @@ class Forensics(Kind):
 
 
 def _fitted(_: dict[str, str]) -> Comparison:
-    return without_verdict(Verdict.FITTED, "the protocol was chosen with this number in view")
+    return without_verdict(Verdict.FITTED, CHOSEN)
 
 
 def _name(one: Explained, found: Found) -> str:

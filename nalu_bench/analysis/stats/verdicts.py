@@ -12,6 +12,9 @@ ALPHA = 0.05
 NOTHING_PRINTED = "no number is printed"
 """The reason why an empty field of the printed numbers is not compared."""
 
+CHOSEN = "the protocol was chosen with this number in view"
+"""The note of a number that is fitted."""
+
 
 class Verdict(StrEnum):
     """Result of a comparison with a printed number.
@@ -95,6 +98,17 @@ def not_comparable(reason: str) -> Comparison:
 def other_length(trained: int, printed: int) -> Comparison:
     """State that no comparison is made, because our runs have another number of steps than the printed ones."""
     return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
+
+
+def fitted(comparison: Comparison) -> Comparison:
+    """A comparison with a number by which the protocol was chosen: agreement says nothing then, a difference does.
+
+    >>> [str(fitted(without_verdict(verdict, "")).verdict) for verdict in (Verdict.AGREES, Verdict.DIFFERS)]
+    ['fitted', 'differs']
+    """
+    agreeing = comparison.verdict in (Verdict.EXACT, Verdict.AGREES)
+    note = "; ".join(filter(None, [comparison.note, CHOSEN]))
+    return replace(comparison, verdict=Verdict.FITTED if agreeing else comparison.verdict, note=note)
 
 
 def without_verdict(verdict: Verdict, note: str) -> Comparison:
