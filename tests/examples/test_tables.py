@@ -60,7 +60,7 @@ def test_the_report_has_a_table_for_every_target_and_a_line_for_every_model(caps
     folder = paths.results_dir() / "local" / "tables" / "laws"
     lines = (folder / "table.md").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if line.startswith("###")] == [
-        f"### laws target={target}. Errors inside and outside of the training range (laws.csv)"
+        f"### target={target}. Errors inside and outside of the training range (laws.csv)"
         for target in ("sum", "ratio")
     ]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]

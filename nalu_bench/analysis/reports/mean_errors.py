@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import textwrap
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -96,12 +97,9 @@ class Errors(Kind):
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         trained = table[table["n_seeds"] > 0]
-        groups = [
-            (" ".join(filter(None, map(str, words))), group) for words, group in trained.groupby(CASE, sort=False)
-        ]
         return [
-            self._table(group, f"{words}. " if len(groups) > 1 else "", measure)
-            for words, group in groups
+            self._table(group, f"{name}. " if name else "", measure)
+            for _, name, group in _cases(trained)
             for measure in self.measures
         ]
 
@@ -136,17 +134,16 @@ class Errors(Kind):
 
         Errors above 1,000 times those of the median model are drawn at that height, with an arrow.
         """
-        splits, cases = self.report["splits"], list(measured.runs.groupby(CASE, sort=False))
-        panels = [(words, runs, measure) for words, runs in cases for measure in self.measures]
+        splits, cases = self.report["splits"], _cases(measured.runs)
+        panels = [(words, name, runs, measure) for words, name, runs in cases for measure in self.measures]
         figure, axes = style.new_figure(
             6.0, 1.2 + 1.8 * len(panels), rows=len(panels), columns=len(splits), sharey="row"
         )
         drawn = []
-        for line, (words, runs, measure) in zip(axes, panels, strict=True):
-            where = {**dict(zip(CASE, map(str, words), strict=True)), "metric": measure}
+        for line, (words, name, runs, measure) in zip(axes, panels, strict=True):
+            where = {**words, "metric": measure}
             drawn += [(where if len(panels) > 1 else {}) | one for one in self._draw(line, runs, where, table)]
-            named = " ".join(filter(None, map(str, words))) if len(cases) > 1 else ""
-            line[0].set_ylabel("\n".join(filter(None, [named, self.measures[measure]])))
+            line[0].set_ylabel("\n".join([*textwrap.wrap(name, 24), self.measures[measure]]))
         for axis, name in zip(axes[0], splits.values(), strict=True):
             axis.set_title(name)
         figure.suptitle(median_panel.heading(bool((table["printed"] != "").any())), fontsize=8)
@@ -181,6 +178,18 @@ def _ours(line: dict[str, Any]) -> str:
 
 CASE = ["task", "setting", "operation"]
 """The words that have a table of their own."""
+
+
+def _cases(frame: pd.DataFrame) -> list[tuple[dict[str, str], str, pd.DataFrame]]:
+    """(the words of a case, what of them the others do not have, its rows), case by case."""
+    groups = [(tuple(map(str, words)), rows) for words, rows in frame.groupby(CASE, sort=False)]
+    parts = [[part for word in words for part in word.split(";") if part] for words, _ in groups]
+    shared = set(parts[0]).intersection(*parts) if parts else set()
+    return [
+        (dict(zip(CASE, words, strict=True)), " ".join(part for part in own if part not in shared), rows)
+        for own, (words, rows) in zip(parts, groups, strict=True)
+    ]
+
 
 SHOWN = [
     ("ours, median of the seeds [its 95 % interval]", "", _ours),
