@@ -39,8 +39,13 @@ def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], hi
                 linestyle="", label="printed" if place == 0 else None,
             )  # fmt: skip
     axis.set_xticks([])
-    axis.set_xlim(-0.5, len(drawn) - 0.2)
+    axis.set_xlim(span(len(drawn)))
     return drawn
+
+
+def span(count: int) -> tuple[float, float]:
+    """The limits of an axis with room for so many models."""
+    return -0.5, count - 0.2
 
 
 def add_legend(figure: Any, axes: Any, columns: int) -> None:

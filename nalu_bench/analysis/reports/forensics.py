@@ -211,6 +211,7 @@ class Forensics(Kind):
             axis.set_title(style.operation_label(self.report["task"], operation))
         for line, (split, kind) in zip(axes, places, strict=True):
             line[0].set_ylabel(f"{'interpolation' if split == 'validation' else split}, {kind}\nscore, %")
+            counts = []
             for axis, operation in zip(line, operations, strict=True):
                 prepare(axis)
                 scores = {
@@ -220,7 +221,9 @@ class Forensics(Kind):
                 }
                 texts = {model: printed.get((operation, model, split), "") for model in scores}
                 where = {"cells": kind, "split": split, "operation": operation}
+                counts.append(len(scores))
                 drawn += [where | one for one in median_panel.draw(axis, scores, texts, HIGHEST)]
+            line[0].set_xlim(median_panel.span(max(counts)))
         told = "Symbols: what the best hypothesis would print.  Bars: its middle 95 %.  Hollow: printed"
         figure.suptitle(told, fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
