@@ -22,7 +22,7 @@ from nalu_bench.analysis.stats.verdicts import counts
 from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan import experiment
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import edited
+from nalu_bench.store.integrity import require_unedited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,8 +132,7 @@ class Loaded:
     def _checked(self, name: str) -> Path:
         """A file that is the one of which the manifest has the hash."""
         with damage_named(self.folder, REMEDY):
-            for fault in edited(self.folder, self.manifest, [name]):
-                raise ValueError(fault)
+            require_unedited(self.folder, self.manifest, [name])
         return self.folder / name
 
     def __repr__(self) -> str:

@@ -69,7 +69,7 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
             manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
             stated = manifest.get("files", {})
             checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
-    except (UsageError, TypeError, AttributeError) as error:
+    except (UsageError, AttributeError) as error:
         return Verified(faults=faults or [str(error)])
     faults += [one.describe() for one in checks if one.check == Check.CONTRADICTED]
     edited = sum(1 for fault in faults if fault.startswith(tuple(stated)))

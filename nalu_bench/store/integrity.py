@@ -41,6 +41,12 @@ def edited(folder: Path, manifest: Mapping[str, Any], among: Collection[str] | N
     yield from file_faults(stated, hashes(folder, among), schema.MANIFEST)
 
 
+def require_unedited(folder: Path, manifest: Mapping[str, Any], among: Collection[str]) -> None:
+    """Raise ValueError for the first of some files of a folder that is not the one whose hash its manifest holds."""
+    for fault in edited(folder, manifest, among):
+        raise ValueError(fault)
+
+
 def file_faults(stated: Mapping[str, str], found: Mapping[str, str], manifest: str) -> Iterator[str]:
     """A line for every file that is edited or truncated, missing, or not in the manifest."""
     for name in sorted({*stated, *found} - {manifest}):

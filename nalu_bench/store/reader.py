@@ -14,7 +14,7 @@ from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 from nalu_bench.store.claims import Claim, System
-from nalu_bench.store.integrity import edited, part_faults
+from nalu_bench.store.integrity import edited, part_faults, require_unedited
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,8 +232,7 @@ def _filled(path: Path) -> bool:
 def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
     manifest = json.loads((path.parent / schema.MANIFEST).read_text(encoding="utf-8"))
-    for fault in edited(path.parent, manifest, [path.name]):
-        raise ValueError(fault)
+    require_unedited(path.parent, manifest, [path.name])
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.DictReader(stream, strict=True)
         if not {"cell", "seed", "status"} <= set(rows.fieldnames or ()):

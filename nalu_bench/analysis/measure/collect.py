@@ -15,7 +15,7 @@ from nalu_bench.errors import damage_named
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import edited
+from nalu_bench.store.integrity import require_unedited
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
@@ -77,8 +77,7 @@ class Collection(Measured):
         if manifest is None:
             return None
         with damage_named(folder, REMEDY):
-            for fault in edited(folder, manifest, MEASURED):
-                raise ValueError(fault)
+            require_unedited(folder, manifest, MEASURED)
         return cls.parse(folder, manifest)
 
     @classmethod
