@@ -120,15 +120,16 @@ def test_the_readme_is_short_and_names_units_and_experiments_that_exist() -> Non
     assert set(re.findall(r"^\| `(\w+/\w+)` \| \[", text, re.MULTILINE)) <= set(experiment.names())
 
 
-def test_the_readme_verdicts_are_those_of_the_results() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_verdicts_in_the_documents_are_those_of_the_results() -> None:
     for name in experiment.names():
         table = ROOT / "results" / name / "table.md"
         if table.exists():
+            documents = [ROOT / "README.md", ROOT / "experiments" / name.partition("/")[0] / "README.md"]
+            text = "\n".join(document.read_text(encoding="utf-8") for document in documents)
             verdicts = re.search(r"^Verdicts: (.*)\.$", table.read_text(encoding="utf-8"), re.MULTILINE)
             assert verdicts is not None
-            assert f"`{name}`" in text, f"the README does not name {name}, which has committed results"
-            assert verdicts[1] in text, f"the README should say of {name}: {verdicts[1]}"
+            assert f"`{name}`" in text, f"no README names {name}, which has committed results"
+            assert verdicts[1] in text, f"a README should say of {name}: {verdicts[1]}"
 
 
 def test_every_path_in_the_documents_exists() -> None:

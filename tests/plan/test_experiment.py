@@ -161,3 +161,11 @@ def test_values_that_go_together_are_cases() -> None:
     ]
     assert len(group.expand({"model": ["nac"]})) == 2
     assert CellGroup(["task=arithmetic"]).expand({}) == [["task=arithmetic"]]
+
+
+def test_printed_numbers_may_be_those_of_another_table_beside_it(write: Write) -> None:
+    path = write(printed="other")
+    with pytest.raises(UsageError, match=r"printed must name a table beside it, and there is no other.published.csv"):
+        experiment.load("mine/table")
+    (path.parent / "other.published.csv").write_text("")
+    assert experiment.load("mine/table").published.name == "other.published.csv"

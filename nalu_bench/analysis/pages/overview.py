@@ -22,11 +22,11 @@ SMALLEST = 0.035
 
 
 def overview(experiments: Sequence["Loaded"]) -> "Figure":
-    """A bar for each experiment with printed numbers or claims: shares of the verdicts, with their counts."""
+    """A bar for each experiment with verdicts that is no search: their shares and counts."""
     counts = [
         (loaded.experiment.source, loaded.table["verdict"].value_counts())
         for loaded in experiments
-        if (loaded.table["verdict"] != "").any()
+        if (loaded.table["verdict"] != "").any() and not loaded.kind.searches
     ]
     figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))
     axis = axes[0][0]

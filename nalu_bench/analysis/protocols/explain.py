@@ -22,7 +22,7 @@ Printed = Mapping[Place, str]
 """The printed numbers."""
 
 DISCREPANCIES = (0.1, 0.2, 0.4, 0.8)
-
+"""What every hypothesis may be off by, as a deviation of the log of a number."""
 
 PERMUTATIONS, PERMUTATION_SEED = 999, 20_100_101
 

@@ -21,6 +21,10 @@ DENOMINATORS = ("relu6", "own", "mean")
 the mean of the training targets."""
 
 
+LINEAR = "linear"
+"""The printed model that others may stand for."""
+
+
 def scorings(linear: Sequence[str]) -> list[Scoring]:
     """All of them. `linear`: the models that may stand for the printed Linear."""
     return list(map(Scoring._make, itertools.product(METRICS, DENOMINATORS, SELECTIONS, linear)))
@@ -83,7 +87,7 @@ def predictions(measured: Measured, models: Sequence[str], linear: Sequence[str]
     Raises:
         UsageError if there is no such candidate.
     """
-    samples, ways, needed = Samples.of(measured), scorings(linear), {*models, *linear}
+    samples, ways, needed = Samples.of(measured), scorings(linear), {*models} - {LINEAR} | {*linear}
     found = {one: cells for one, cells in candidates(measured.runs).items() if needed <= set(cells)}
     if not found:
         raise UsageError(f"a hypothesis needs runs of {', '.join(sorted(needed))}, and none has all; train them first.")
@@ -110,7 +114,7 @@ def _scores(
     means: Mapping[str, Mapping[str, float]],
 ) -> Array:
     """The score of every seed of a cell. `means`: split -> mean -> error of the predictor of the mean."""
-    cell = cells[way.linear if model == "linear" else model]
+    cell = cells[way.linear if model == LINEAR else model]
     mean, power = METRICS[way.metric]
     column = f"{split}_{mean}"
     found = samples.at[way.selection, cell][column]

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, count_note, records
 from nalu_bench.analysis.protocols import controls, explain, static_scores
-from nalu_bench.analysis.protocols.explain import Explained, Judge, Place
+from nalu_bench.analysis.protocols.explain import Explained, Gain, Hypothesis, Judge, Place
 from nalu_bench.analysis.protocols.misfit import SPLITS
 from nalu_bench.analysis.protocols.predictions import Array, Predictions
 from nalu_bench.analysis.render import median_panel, style
@@ -36,6 +36,9 @@ FITTED = "fitted"
 HELD_OUT = "held out"
 DESCRIBED = " (described)"
 PREDICTED = "predicted [its middle 95 %]"
+UNCLEAR = "not clearly better than the described one"
+OTHERWISE = "gain_held_out_{}"
+"""The metric of the gain under another discrepancy."""
 SHOWN = 12
 """Number of hypotheses in the table; table.csv has all."""
 
@@ -65,6 +68,11 @@ class Found:
         """The hypothesis that explains the fitting cells best."""
         return self.ranked[0]
 
+    @property
+    def gain(self) -> Gain:
+        """How much better the best one explains the cells held out than the described one."""
+        return explain.gain(self.best, self.described, self.judge)
+
     def samples(self, operation: str, model: str, split: str) -> Array:
         """Numbers that the best hypothesis would print in a cell."""
         return self.judge.predictions.samples_of(self.best.rows[operation], self.best.choice, model, split)
@@ -81,7 +89,9 @@ class Forensics(Kind):
 
     The best hypothesis explains the table if it does two things on the cells held out: it is clearly better than the
     described one (Student's 95 % interval of the mean difference lies above 0), and better than by chance (p at most
-    5 % if the printed numbers change places). The described protocol is that of the first cell.
+    5 % if the printed numbers change places). The described protocol is that of the first cell. The discrepancy that
+    all hypotheses are granted is the one of `explain.DISCREPANCIES` that suits the best hypothesis best; the table
+    shows what the first of these two would be under each of them.
 
     Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
     `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control.
@@ -89,6 +99,7 @@ class Forensics(Kind):
 
     apart = ("task", "setting", "operation", "model")
     keeps_weights = False  # of thousands of networks
+    searches = True
     settings: type[Settings] = ForensicsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"score": (0, math.inf)}
 
@@ -119,7 +130,9 @@ class Forensics(Kind):
     def _found(self, measured: Measured) -> Found:
         predictions = self.predictions(measured)
         among = explain.hypotheses(predictions)
-        judge = explain.suited(predictions, self.fitting(), self._printed(), among)
+        return self._ranked(explain.suited(predictions, self.fitting(), self._printed(), among), among)
+
+    def _ranked(self, judge: Judge, among: Sequence[Hypothesis]) -> Found:
         ranked = judge.ranked(self._printed(), among)
         return Found(judge, ranked, next(one for one in ranked if one.hypothesis is among[0]))
 
@@ -132,19 +145,27 @@ class Forensics(Kind):
             for one in found.ranked
             for metric, value in (("misfit_fitted", one.fitted), ("misfit_held_out", one.held_out))
         ]
-        gained = explain.gain(found.best, found.described, found.judge)
         judged = [
             row("", "discrepancy", (found.judge.discrepancy, *NOTHING)),
-            row("", "gain_held_out", gained, note="" if gained.clear else "not clearly better than the described one"),
+            row("", "gain_held_out", found.gain, note="" if found.gain.clear else UNCLEAR),
+            *self._with_other_discrepancies(found, row),
             row("", "chance", (explain.by_chance(found.best, found.judge, self._printed()), *NOTHING)),
         ]
-        return [*self._cells(found, trained, count_note(measured.runs)), *ranking, *judged, *self._controls(found, row)]
+        cells = self.beside_printed(found.best.rows, found.samples, seeds, trained, count_note(measured.runs))
+        return [*cells, *ranking, *judged, *self._controls(found, row)]
 
     def _row(
         self, setting: str, metric: str, numbers: tuple[float, float, float], count: int, trained: int, note: str = ""
     ) -> Row:
         keys = {"task": self.report["task"], "setting": setting, "operation": "", "split": "", "model": ""}
         return Row(keys | {"metric": metric}, *numbers, count, trained, None, note)
+
+    def _with_other_discrepancies(self, found: Found, row: Callable[..., Row]) -> list[Row]:
+        """What the same rule gives under each discrepancy, which may have another best hypothesis."""
+        among = [found.described.hypothesis, *(one.hypothesis for one in found.ranked if one is not found.described)]
+        judges = {OTHERWISE.format(term): replace(found.judge, discrepancy=term) for term in explain.DISCREPANCIES}
+        others = {metric: self._ranked(judge, among) for metric, judge in judges.items()}
+        return [row("", metric, one.gain, note="" if one.gain.clear else UNCLEAR) for metric, one in others.items()]
 
     def _controls(self, found: Found, row: Callable[..., Row]) -> list[Row]:
         among = [one.hypothesis for one in found.ranked]
@@ -160,18 +181,31 @@ class Forensics(Kind):
             )
         ]
 
-    def _cells(self, found: Found, trained: int, unfinished: str) -> list[Row]:
-        """The best hypothesis beside every printed number."""
+    def beside_printed(
+        self,
+        operations: Collection[str],
+        samples: Callable[[str, str, str], Array],
+        count: int,
+        trained: int,
+        unfinished: str,
+    ) -> list[Row]:
+        """What a protocol would print beside every printed number.
+
+        Args:
+            operations: those of the protocol. samples: operation, model, split -> numbers that it would print.
+            count, trained: its seeds and steps. unfinished: a note.
+        """
         rows = []
         for operation, model, split in self._printed():
-            scores = found.samples(operation, model, split)
+            if operation not in operations or model not in self.report["models"]:
+                continue
+            scores = samples(operation, model, split)
             compare: Callable[[dict[str, str]], Comparison] = (
                 _fitted if (operation, model, split) in self.fitting() else partial(medians.against_printed, scores)
             )
             keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
             keys |= {"model": model, "metric": "score"}
-            numbers = float(np.median(scores)), *middle_range(scores)
-            rows.append(Row(keys, *numbers, found.judge.predictions.freedom + 1, trained, compare, unfinished))
+            rows.append(Row(keys, float(np.median(scores)), *middle_range(scores), count, trained, compare, unfinished))
         return rows
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
@@ -242,6 +276,7 @@ def _judgement(table: pd.DataFrame) -> Table:
     lines = {line["metric"]: line for line in records(table)}
     shown = {
         "gain_held_out": "Misfit of a cell held out: described less best, mean [95 %]",
+        **{OTHERWISE.format(term): f"The same under a discrepancy of {term}" for term in explain.DISCREPANCIES},
         "chance": "Probability that permuted numbers held out fit the best as well",
         "control_recovered": "Control: tables of a known protocol whose protocol is found",
         "control_permuted": "Control: permuted tables with a winner",
