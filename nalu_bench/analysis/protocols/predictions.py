@@ -108,8 +108,12 @@ class Predictions:
         return int(self.scores.shape[-1]) - 1
 
     def samples_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
-        """Numbers that a candidate would print: those of its seeds, or the statistic of seeds drawn anew."""
+        """Numbers that a candidate would print: those of its seeds, or the statistic of seeds drawn anew.
+
+        A seed without a finite error is infinitely bad.
+        """
         scores = self.scores_of(row, choice, model, split)
+        scores = np.where(np.isfinite(scores), scores, np.inf)
         return scores if choice.statistic == "one" else _drawn(scores, choice.statistic)
 
     def scores_of(self, row: int, choice: Choice, model: str, split: str) -> Array:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -132,3 +133,13 @@ def test_operations_may_have_terms_of_their_own() -> None:
     assert sorted({one.name.split(" terms")[1] for one in found}) == [" of each", "=[3, 2]"]
     each = next(one for one in found if one.name.endswith("of each"))
     assert len(each.rows["mul"]) == 2
+
+
+def test_a_seed_without_a_finite_error_counts_as_infinitely_bad(predictions: Predictions) -> None:
+    scores = predictions.scores.copy()
+    scores[..., 0] = np.nan
+    one = replace(predictions, scores=scores)
+    for choice in [choice for choice in one.choices if choice.statistic in ("one", "best")]:
+        samples = one.samples_of(0, choice, "nac", "validation")
+        assert not np.isnan(samples).any()
+        assert np.median(samples) < np.inf
