@@ -26,6 +26,15 @@ STATISTICS = {
 }
 """Statistic of a choice -> what our number is, with the number of seeds."""
 
+ERRORS = {"mae": "mean absolute error", "rmse": "root mean squared error", "mse": "mean squared error"}
+OVER = {
+    "relu6": "of the untrained ReLU6",
+    "own": "of the same network before training",
+    "mean": "of the mean of the training targets",
+    "untrained": "of an untrained network",
+}
+"""Metric and denominator of a choice in words."""
+
 
 @dataclass
 class Reconstruction:
@@ -41,6 +50,11 @@ class Reconstruction:
     def choice(self) -> Choice:
         """How a number is made of runs."""
         return Choice(Scoring(self.metric, self.denominator, self.selection, self.linear), self.statistic)
+
+    def told(self) -> str:
+        """The same in words, without the statistic."""
+        score = f"the {ERRORS[self.metric]} over that {OVER[self.denominator]}, where {self.selection} is smallest"
+        return score + (f"; Linear is {self.linear}" if self.linear else "")
 
 
 @dataclass
@@ -158,7 +172,7 @@ class ReconstructedScores(Scores):
         one = self.found[self.printed[task]]
         return (
             f"{super().heading(task, split)}. Reconstructed: the protocol that best explains the printed table "
-            f"({one.by}); score: {one.choice().told()}"
+            f"({one.by}). Score: {one.told()}"
         )
 
     def named(self, task: str, rows: pd.DataFrame) -> str:
@@ -177,7 +191,7 @@ class ReconstructedScores(Scores):
 def _common(runs: pd.DataFrame, where: str) -> pd.DataFrame:
     """The runs with seeds that all cells have: one statistic is made of all."""
     seeds = runs[runs["role"] == "cell"].groupby("cell")["seed"].agg(set)
-    common = set.intersection(*seeds)
+    common = set.intersection(*seeds) if len(seeds) else set()
     if len(common) < 2:
         raise UsageError(
             f"at least 2 seeds must be there for every cell of {where}, got {len(common)}; train them first."
