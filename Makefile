@@ -17,7 +17,6 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-reproduce-table1: FRESH = 1
 reproduce-table1: reproduce-trask2018-table1 ## Table 1 of Trask et al. 2018, in minutes (BUDGET=paper: the full scale)
 
 reproduce-%: $(READY) ## any experiment, such as reproduce-madsen2020-table1 (FRESH=1: train what results/ holds, too)

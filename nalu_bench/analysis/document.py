@@ -24,7 +24,7 @@ class Document:
         kind: the kind of report. measured: what it is made of.
         table: the rows with their verdicts, columns `kind.COLUMNS`.
         layouts: tables in the layout of the paper.
-        remarks: what is skipped or not compared, and why.
+        remarks: those of the experiment, and what is skipped or not compared, and why.
         footnotes: what the marks in the layouts say.
     """
 
@@ -43,7 +43,8 @@ class Document:
         judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
         footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
         layouts = kind.tables(footnotes.mark(table, judged))
-        return cls(kind, measured, table, layouts, _remarks(table, skipped), footnotes.texts())
+        remarks = [*kind.experiment.remarks, *_remarks(table, skipped)]
+        return cls(kind, measured, table, layouts, remarks, footnotes.texts())
 
     def texts(self) -> dict[str, str]:
         """File -> contents."""
@@ -93,7 +94,7 @@ class Document:
         if not self.measured.manifest["cells"]:
             return "Computed from the formulas; nothing is trained."
         rows = self.measured.runs["status"].value_counts()
-        states = ", ".join(f"{count} {state}" for state, count in rows.items())
+        states = ", ".join(f"{count:,} {state}" for state, count in rows.items())
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])

@@ -2,8 +2,7 @@
 
 `experiments/<paper>/<artifact>.yaml` holds the keys of `File`. An experiment without cells (`cells: []`) trains
 nothing: its report is computed from what the `report` block says. Printed numbers stand beside the experiment, in
-`<artifact>.published.csv`, or in the file of another artifact that `printed` names. Without such a file there are no
-verdicts.
+`<artifact>.published.csv`; an experiment without that file gets no verdicts.
 """
 
 import itertools
@@ -86,7 +85,7 @@ class File:
         report: a registered kind of report and its settings.
         settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
         usual: word of the settings -> the value that goes without saying. A cell with this value leaves the word out.
-        printed: the artifact of the same paper whose printed numbers these are; its own if empty.
+        remarks: what a reader of the report must know, each a sentence without its full stop.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -102,7 +101,7 @@ class File:
         default_factory=dict, metadata={"must": "a mapping of words to dotted keys of a cell"}
     )
     usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
-    printed: str = ""
+    remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class Experiment:
     report: dict[str, Any]
     settings: dict[str, str] = field(default_factory=dict)
     usual: dict[str, Any] = field(default_factory=dict)
-    printed: str = ""
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def artifact(self) -> str:
@@ -127,13 +126,13 @@ class Experiment:
 
     @property
     def published(self) -> Path:
-        """The file of the printed numbers, beside the experiment; it need not exist, unless `printed` names it."""
-        return self.folder / f"{self.printed or self.artifact}.published.csv"
+        """The file of the printed numbers, beside the experiment; it need not exist."""
+        return self.folder / f"{self.artifact}.published.csv"
 
     @property
     def recomputed(self) -> Path:
         """The file with replacements of miscomputed printed numbers, beside the experiment; it need not exist."""
-        return self.folder / f"{self.printed or self.artifact}.recomputed.csv"
+        return self.folder / f"{self.artifact}.recomputed.csv"
 
     @property
     def criterion(self) -> str:
@@ -201,13 +200,10 @@ def load(name: str) -> Experiment:
         if word not in read.settings:
             raise unknown(f"word of usual in {where}", word, read.settings)
     budgets = {budget: _stated(scale) for budget, scale in read.budgets.items()}
-    found = Experiment(
+    return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.printed,
+        read.remarks,
     )  # fmt: skip
-    if read.printed and not found.published.exists():
-        raise UsageError(f"{where}: printed must name a table beside it, and there is no {found.published.name}.")
-    return found
 
 
 def _stated(scale: Scale) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nalu_bench.analysis.explained import explain
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
-TABLE1 = experiment.load("trask2018/table1_described")
+TABLE1 = experiment.load("trask2018/table1")
 FOLDER = paths.results_dir() / TABLE1.name
 
 
@@ -28,7 +28,7 @@ def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
 
 def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
     text = explain(TABLE1, FOLDER, {})
-    table = pd.read_csv(paths.results_dir() / "trask2018/table1_described/table.csv", dtype={"printed": str})
+    table = pd.read_csv(paths.results_dir() / "trask2018/table1/table.csv", dtype={"printed": str})
     assert text.count("\n  printed ") == table["printed"].notna().sum()
     assert max(map(len, text.split("Look deeper")[0].splitlines())) <= 100
 
@@ -40,7 +40,7 @@ def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
         ({"model": "liner"}, "unknown model 'liner'; did you mean 'linear'"),
         (
             {"model": "lstm", "task": "arithmetic"},
-            "no printed number of trask2018/table1_described has model=lstm task=arithmetic",
+            "no printed number of trask2018/table1 has model=lstm task=arithmetic",
         ),
     ],
 )
@@ -53,9 +53,9 @@ def test_without_results_and_without_printed_numbers_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "shipped_results_dir", lambda: tmp_path / "none")
-    with pytest.raises(UsageError, match="there are no results of trask2018/table1_described; first: nalu-bench run"):
+    with pytest.raises(UsageError, match="there are no results of trask2018/table1; first: nalu-bench run"):
         folders.find(TABLE1, tmp_path)
-    with pytest.raises(UsageError, match="unknown budget with results of trask2018/table1_described 'smoke'"):
+    with pytest.raises(UsageError, match="unknown budget with results of trask2018/table1 'smoke'"):
         folders.find(TABLE1, paths.results_dir(), "smoke")
     with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
         explain(experiment.load("trask2018/figure3"), paths.results_dir() / "trask2018/figure3", {})

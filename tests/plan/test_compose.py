@@ -113,7 +113,7 @@ def test_a_budget_the_experiment_lacks_is_refused() -> None:
 
 
 def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_fixed() -> None:
-    table1 = experiment.load("trask2018/table1_described")
+    table1 = experiment.load("trask2018/table1")
     plan = compose.plan_experiment(table1, ["budget=smoke", "model=nac", "recipe.steps=10", "seeds=3"])
     cells = [want for want in plan.cells if want.role == "cell"]
     baseline = [want for want in plan.cells if want.role == "baseline"]
@@ -122,7 +122,7 @@ def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_
         ("relu6", 0, 100),
         ("lstm", 0, 25),
     }
-    with pytest.raises(UsageError, match="unknown model of trask2018/table1_described 'nmu'"):
+    with pytest.raises(UsageError, match="unknown model of trask2018/table1 'nmu'"):
         compose.plan_experiment(table1, ["budget=smoke", "model=nmu"])
 
 

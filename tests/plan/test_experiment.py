@@ -65,6 +65,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         ({"settings": "{hidden: [1]}"}, "settings must name a dotted key of a cell for hidden, got [1]"),
         ({"titel": "Mine"}, "unknown key of experiments/mine/table.yaml 'titel'; did you mean 'title'?"),
         ({"title": "[1]"}, "title must be a text"),
+        ({"remarks": "5"}, "remarks must be a list of texts"),
     ],
 )
 def test_a_broken_experiment_says_which_file_and_what_must_hold(
@@ -126,14 +127,14 @@ def test_a_report_that_cannot_be_made_is_refused_before_training(
 def test_a_budget_has_any_name_and_no_printed_numbers_mean_no_verdicts(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home = write(budgets=TINY).parents[2] / "home"
+    home = write(budgets=TINY, remarks="[these numbers are mine]").parents[2] / "home"
     assert main(["run", "experiment=mine/table"]) == 2
     assert "mine/table has no budget short: choose budget= one of big, tiny." in capsys.readouterr().err
     assert main(["run", "experiment=mine/table", "budget=tiny", "compile=false", "device.workers=1"]) == 0
     assert main(["report", "--no-page", "mine/table", "budget=tiny"]) == 0
     text = (home / "results" / "mine" / "table" / "table.md").read_text(encoding="utf-8")
     assert "Budget tiny: 1 seeds, 20 steps" in text
-    assert "Verdicts: none." in text
+    assert "Verdicts: none.\n\n* these numbers are mine.\n" in text
     assert main(["report", "--no-page", "mine/table"]) == 0, "the committed budget needs not be named again"
 
 
@@ -161,11 +162,3 @@ def test_values_that_go_together_are_cases() -> None:
     ]
     assert len(group.expand({"model": ["nac"]})) == 2
     assert CellGroup(["task=arithmetic"]).expand({}) == [["task=arithmetic"]]
-
-
-def test_printed_numbers_may_be_those_of_another_table_beside_it(write: Write) -> None:
-    path = write(printed="other")
-    with pytest.raises(UsageError, match=r"printed must name a table beside it, and there is no other.published.csv"):
-        experiment.load("mine/table")
-    (path.parent / "other.published.csv").write_text("")
-    assert experiment.load("mine/table").published.name == "other.published.csv"

@@ -26,13 +26,14 @@ def recovered(judge: Judge, among: Sequence[Hypothesis], tables: int) -> Control
     """How often the search finds the protocol of a table that was made with it.
 
     Every table is made by a hypothesis and a choice that are drawn at random: its scores are drawn from what they
-    predict, and rounded as the paper's. It is found if no other protocol explains the fitting cells better.
+    predict, blurred by the discrepancy that the search grants, and rounded as the paper's. It is found if no other
+    protocol explains the fitting cells better.
     """
     rng = np.random.default_rng(SEED)
     found = 0
     for _ in range(tables):
         truth = among[int(rng.integers(len(among)))]
-        column = int(rng.integers(len(judge.predictions.choices)))
+        column = int(rng.choice(truth.choices or len(judge.predictions.choices)))
         rows = {operation: rows[int(rng.integers(len(rows)))] for operation, rows in truth.rows.items()}
         best = judge.ranked(_drawn(judge, rows, column, rng), among)[0]
         found += _protocol(judge, best.rows) == _protocol(judge, rows)
@@ -45,9 +46,10 @@ def _protocol(judge: Judge, rows: Mapping[str, int]) -> tuple[str, ...]:
 
 def _drawn(judge: Judge, rows: Mapping[str, int], column: int, rng: np.random.Generator) -> Printed:
     one = judge.predictions
+    deviation = np.hypot(one.deviation, judge.discrepancy)
     return {
         (operation, model, split): rounded(
-            float(rng.normal(one.location[row, column, place, side], one.deviation[row, column, place, side]))
+            float(rng.normal(one.location[row, column, place, side], deviation[row, column, place, side]))
         )
         for operation, row in rows.items()
         for place, model in enumerate(one.models)

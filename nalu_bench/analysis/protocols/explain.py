@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND
 from nalu_bench.analysis.protocols.misfit import misfit
 from nalu_bench.analysis.protocols.predictions import Candidate, Choice, Predictions
+from nalu_bench.errors import unknown
 
 Array = NDArray[np.float64]
 
@@ -33,10 +34,18 @@ class Hypothesis(NamedTuple):
     Attributes:
         name: such as `law=uniform range=[0, 1] ... terms=[8, 3]`.
         rows: operation -> rows of the predictions.
+        choices: places of the choices that it allows; none: all.
     """
 
     name: str
     rows: Mapping[str, Sequence[int]]
+    choices: Sequence[int] = ()
+
+    def with_choice(self, choice: Choice, predictions: Predictions) -> "Hypothesis":
+        """The same with one choice; raises UsageError if the predictions have no such choice."""
+        if choice not in predictions.choices:
+            raise unknown("score of a hypothesis", choice.told(), [one.told() for one in predictions.choices])
+        return self._replace(choices=(predictions.choices.index(choice),))
 
 
 class Explained(NamedTuple):
@@ -128,10 +137,13 @@ class Judge:
         )
 
     def _explained(self, one: Hypothesis, every: Array, fits: Array) -> Explained:
-        best = {operation: np.array(rows)[fits[rows].argmin(axis=0)] for operation, rows in one.rows.items()}
-        columns = np.arange(fits.shape[1])
-        column = int(np.argmin(sum(fits[rows, columns] for rows in best.values())))
-        rows = {operation: int(taken[column]) for operation, taken in best.items()}
+        columns = np.array(one.choices or range(fits.shape[1]))
+        best = {
+            operation: np.array(rows)[fits[np.ix_(rows, columns)].argmin(axis=0)]
+            for operation, rows in one.rows.items()
+        }
+        place = int(np.argmin(sum(fits[rows, columns] for rows in best.values())))
+        column, rows = int(columns[place]), {operation: int(taken[place]) for operation, taken in best.items()}
         cells, fitting = np.stack([every[row, column] for row in rows.values()]), self.chosen(rows)
         fitted, held_out = float(cells[fitting].sum()), float(cells[~fitting].sum())
         return Explained(one, self.predictions.choices[column], rows, fitted, held_out, cells)

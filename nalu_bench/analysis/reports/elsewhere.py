@@ -1,16 +1,12 @@
-"""What belongs to another experiment: its printed numbers for reports about its protocol, and its kind of report."""
+"""The printed numbers of another experiment, for reports about its protocol."""
 
 import math
-from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
-from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import records
 from nalu_bench.analysis.printed.published import check_metrics, read
 from nalu_bench.analysis.protocols.explain import Place
-from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan import experiment
 
 
@@ -30,10 +26,3 @@ def rows(name: str, task: str, metric: str) -> pd.DataFrame:
 def by_place(printed: pd.DataFrame) -> dict[Place, str]:
     """Operation, model and split -> the printed number."""
     return {(line["operation"], line["model"], line["split"]): line["printed"] for line in records(printed)}
-
-
-def kind(name: str, **changes: Any) -> Kind:
-    """The kind of report of an experiment, with some settings changed."""
-    source = experiment.load(name)
-    found: Kind = registry.reports.load(source.report["kind"])(replace(source, report=source.report | changes))
-    return found

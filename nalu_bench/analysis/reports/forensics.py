@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.measured import Measured, count_note, records
 from nalu_bench.analysis.protocols import controls, explain, static_scores
 from nalu_bench.analysis.protocols.explain import Explained, Gain, Hypothesis, Judge, Place
 from nalu_bench.analysis.protocols.misfit import SPLITS
-from nalu_bench.analysis.protocols.predictions import Array, Predictions
+from nalu_bench.analysis.protocols.predictions import Array, Choice, Predictions, Scoring
 from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.render.tables import Table, facts
 from nalu_bench.analysis.reports import elsewhere
@@ -44,6 +44,20 @@ SHOWN = 12
 
 
 @dataclass
+class Score:
+    """How a printed number is made of runs, see `predictions.Choice`."""
+
+    metric: str
+    denominator: str
+    selection: str
+    statistic: str
+    linear: str = ""
+
+    def choice(self) -> Choice:
+        return Choice(Scoring(self.metric, self.denominator, self.selection, self.linear), self.statistic)
+
+
+@dataclass
 class ForensicsSettings(Settings):
     """See `Forensics`."""
 
@@ -53,6 +67,7 @@ class ForensicsSettings(Settings):
     fitting: list[str]
     linear: list[str]
     tables: int = 100
+    scores: list[Score] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,8 @@ class Forensics(Kind):
     shows what the first of these two would be under each of them.
 
     Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
-    `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control.
+    `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control; `scores`, one for
+    each protocol in the order of the cells, where other seeds have chosen them.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -129,8 +145,21 @@ class Forensics(Kind):
 
     def _found(self, measured: Measured) -> Found:
         predictions = self.predictions(measured)
-        among = explain.hypotheses(predictions)
+        among = self._among(predictions)
         return self._ranked(explain.suited(predictions, self.fitting(), self._printed(), among), among)
+
+    def _among(self, predictions: Predictions) -> list[Hypothesis]:
+        """All hypotheses, each with the score that the settings give it, if they do."""
+        found = explain.hypotheses(predictions)
+        choices = [Score(**score).choice() for score in self.report["scores"]]
+        if not choices:
+            return found
+        if len(choices) != len(found):
+            raise UsageError(
+                f"scores of {self.experiment.name} must have one for each protocol, which are {len(found)}, "
+                f"got {len(choices)}."
+            )
+        return [one.with_choice(choice, predictions) for one, choice in zip(found, choices, strict=True)]
 
     def _ranked(self, judge: Judge, among: Sequence[Hypothesis]) -> Found:
         ranked = judge.ranked(self._printed(), among)
@@ -151,8 +180,7 @@ class Forensics(Kind):
             *self._with_other_discrepancies(found, row),
             row("", "chance", (explain.by_chance(found.best, found.judge, self._printed()), *NOTHING)),
         ]
-        cells = self.beside_printed(found.best.rows, found.samples, seeds, trained, count_note(measured.runs))
-        return [*cells, *ranking, *judged, *self._controls(found, row)]
+        return [*self._cells(found, trained, count_note(measured.runs)), *ranking, *judged, *self._controls(found, row)]
 
     def _row(
         self, setting: str, metric: str, numbers: tuple[float, float, float], count: int, trained: int, note: str = ""
@@ -181,31 +209,18 @@ class Forensics(Kind):
             )
         ]
 
-    def beside_printed(
-        self,
-        operations: Collection[str],
-        samples: Callable[[str, str, str], Array],
-        count: int,
-        trained: int,
-        unfinished: str,
-    ) -> list[Row]:
-        """What a protocol would print beside every printed number.
-
-        Args:
-            operations: those of the protocol. samples: operation, model, split -> numbers that it would print.
-            count, trained: its seeds and steps. unfinished: a note.
-        """
+    def _cells(self, found: Found, trained: int, unfinished: str) -> list[Row]:
+        """The best hypothesis beside every printed number."""
         rows = []
         for operation, model, split in self._printed():
-            if operation not in operations or model not in self.report["models"]:
-                continue
-            scores = samples(operation, model, split)
+            scores = found.samples(operation, model, split)
             compare: Callable[[dict[str, str]], Comparison] = (
                 _fitted if (operation, model, split) in self.fitting() else partial(medians.against_printed, scores)
             )
             keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
             keys |= {"model": model, "metric": "score"}
-            rows.append(Row(keys, float(np.median(scores)), *middle_range(scores), count, trained, compare, unfinished))
+            numbers = float(np.median(scores)), *middle_range(scores)
+            rows.append(Row(keys, *numbers, found.judge.predictions.freedom + 1, trained, compare, unfinished))
         return rows
 
     def tables(self, table: pd.DataFrame) -> list[Table]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.render import median_panel, style
@@ -27,9 +26,6 @@ HIGHEST = 1000.0
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
 HALVES = {"arithmetic": "Static", "recurrent_arithmetic": "Recurrent"}
-
-Samples = dict[tuple[str, str, str], dict[str, NDArray[np.float64]]]
-"""Task, split and operation of a panel -> model -> the scores of its seeds."""
 
 
 @register("scores", version=1)
@@ -84,60 +80,42 @@ class Scores(Kind):
     def tables(self, table: pd.DataFrame) -> list[Table]:
         return [
             score_table(
-                rows[rows["split"] == split], self.heading(str(task), title), title, self.named(str(task), rows)
+                table[table["split"] == split],
+                f"{HALVES.get(str(task), task)}, {title.lower()}. {self.experiment.title} ({self.experiment.source})",
+                title,
+                f"ours, median of {table['n_seeds'].max()} seeds [its 95 % interval]",
             )
-            for task, rows in table[table["n_seeds"] > 0].groupby("task", sort=False)
+            for task, table in table[table["n_seeds"] > 0].groupby("task", sort=False)
             for split, title in SPLITS.items()
         ]
 
-    def heading(self, task: str, split: str) -> str:
-        """The heading of a table of a task and a split, whose title is given."""
-        return f"{HALVES.get(task, task)}, {split.lower()}. {self.experiment.title} ({self.experiment.source})"
-
-    def named(self, task: str, rows: pd.DataFrame) -> str:
-        """What our numbers of a task are, and their intervals."""
-        return f"ours, median of {rows['n_seeds'].max()} seeds [its 95 % interval]"
-
-    def scale(self, task: str) -> str:
-        """The name of an axis with scores of a task."""
-        return "error, % of untrained"
-
-    def samples(self, measured: Measured) -> Samples:
-        """Place of a panel -> model -> the scores of its seeds."""
-        base, found = self._base(measured), Samples()
-        for words, runs in by_cell(measured.runs[measured.runs["role"] == "cell"]):
-            for split in SPLITS:
-                panel = found.setdefault((words["task"], split, words["operation"]), {})
-                panel[words["model"]] = _scores(runs, base, split)["score"].to_numpy()
-        return found
-
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' scores, printed numbers hollow. Linear below 1 %, then logarithmic."""
-        samples = self.samples(measured)
-        operations = list(dict.fromkeys(operation for *_, operation in samples))
-        places = [(task, split) for task in dict.fromkeys(task for task, *_ in samples) for split in SPLITS]
+        operations = list(table["operation"].unique())
+        places = [(task, split) for task in measured.runs["task"].unique() for split in SPLITS]
         figure, axes = style.new_figure(
             7.2, 2.1 * len(places), rows=len(places), columns=len(operations), sharey=True, sharex="row"
         )
+        base = self._base(measured)
+        cells = measured.runs[measured.runs["role"] == "cell"]
         printed = table[table["metric"] == "score"].set_index(["task", "operation", "split", "model"])["printed"]
         drawn = []
         for row, (task, split) in enumerate(places):
-            axes[row][0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\n{self.scale(task)}")
+            axes[row][0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
             for axis, operation in zip(axes[row], operations, strict=True):
                 prepare(axis)
                 if row == 0:
                     axis.set_title(style.operation_label(task, operation))
-                scores = samples.get((task, split, operation), {})
+                group = cells[(cells["operation"] == operation) & (cells["task"] == task)]
+                scores = {
+                    words["model"]: _scores(runs, base, split)["score"].to_numpy() for words, runs in by_cell(group)
+                }
                 texts = {model: printed.get((task, operation, split, model), "") for model in scores}
                 where = {"task": task, "split": split, "operation": operation}
                 drawn += [where | line for line in median_panel.draw(axis, scores, texts, HIGHEST)]
-        figure.suptitle(self.symbols(), fontsize=8)
+        figure.suptitle(median_panel.heading(), fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=5)
         return figure, pd.DataFrame(drawn)
-
-    def symbols(self) -> str:
-        """What the symbols of the figure are."""
-        return median_panel.heading()
 
 
 def score_table(table: pd.DataFrame, heading: str, split: str, named: str) -> Table:
