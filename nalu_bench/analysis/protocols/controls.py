@@ -68,7 +68,8 @@ def permuted(
 ) -> Control:
     """How often some protocol explains permuted tables clearly better than the described one, where there is nothing.
 
-    The numbers of a split change places among all its cells. A winner is declared as for the true table.
+    The numbers of a split change places among all its cells. A winner is declared as for the true table, with the
+    discrepancy that suits that one.
     """
     rng = np.random.default_rng(SEED)
     wins = 0

@@ -93,7 +93,11 @@ class Predictions:
         splits: Sequence[str],
         scores: Array,
     ) -> "Predictions":
-        """From the numbers of every seed (candidate, scoring, model, split, seed), under every statistic."""
+        """From the numbers of every seed (candidate, scoring, model, split, seed), under every statistic.
+
+        A seed without a finite error is infinitely bad.
+        """
+        scores = np.where(np.isfinite(scores), scores, np.inf)
         summed = [[_summary(each, statistic) for statistic in STATISTICS] for each in scores]
         shape = (len(found), len(ways) * len(STATISTICS), len(models), len(splits))
         location, deviation = (
@@ -108,12 +112,8 @@ class Predictions:
         return int(self.scores.shape[-1]) - 1
 
     def samples_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
-        """Numbers that a candidate would print: those of its seeds, or the statistic of seeds drawn anew.
-
-        A seed without a finite error is infinitely bad.
-        """
+        """Numbers that a candidate would print: those of its seeds, or the statistic of seeds drawn anew."""
         scores = self.scores_of(row, choice, model, split)
-        scores = np.where(np.isfinite(scores), scores, np.inf)
         return scores if choice.statistic == "one" else _drawn(scores, choice.statistic)
 
     def scores_of(self, row: int, choice: Choice, model: str, split: str) -> Array:
@@ -137,8 +137,7 @@ def _summary(scores: Array, statistic: str) -> tuple[Array, Array]:
 
 def _drawn(scores: Array, statistic: str) -> Array:
     """The statistic of seeds drawn anew, many times over."""
-    drawn = np.where(np.isfinite(scores), scores, np.inf)[..., _resampled(scores.shape[-1], statistic)]
-    return REDUCED[statistic](drawn, axis=-1)
+    return REDUCED[statistic](scores[..., _resampled(scores.shape[-1], statistic)], axis=-1)
 
 
 @functools.cache

@@ -143,6 +143,21 @@ def _table(space: Space, protocol: Mapping[str, Any], operation: str) -> Array:
     return table
 
 
+def without_moments(space: Space, operations: Sequence[str]) -> dict[tuple[str, Range, str], tuple[float, float]]:
+    """Law, range and operation -> shares of the pairs of terms without a finite mean absolute and squared error.
+
+    Such settings are left out of the search. Operations that have all moments are not listed.
+    """
+    found = {}
+    for protocol, operation in itertools.product(space.protocols(), operations):
+        law, limits = protocol["law"], protocol["range"]
+        settings = [Setting(operation, law, limits, limits, "all", terms) for terms in space.pairs(operation)]
+        mae, mse = (float(np.mean([not finite(one, power) for one in settings])) for power in (1, 2))
+        if mse > 0:
+            found[law, limits, operation] = mae, mse
+    return found
+
+
 def _logs(space: Space, table: Array, predictor: str, metric: str, denominator: str) -> Array:
     mean, power = METRICS[metric]
     values, names = table[..., MEANS.index(mean)] ** power, _predictors(space)

@@ -54,7 +54,10 @@ class Footnotes:
 
     def texts(self) -> list[str]:
         """The lines below the table."""
-        return [*self.general, *(f"{mark}: {line}" for mark, line in self.lines.items())]
+        return [
+            *(f"all verdicts: {note}" for note in self.general),
+            *(f"{mark}: {line}" for mark, line in self.lines.items()),
+        ]
 
 
 def _shown(verdict: str, by: str) -> str:

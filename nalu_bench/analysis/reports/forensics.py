@@ -23,7 +23,7 @@ from nalu_bench.analysis.reports.scores import HIGHEST, prepare, score_table
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import CHOSEN, Comparison, Verdict, without_verdict
+from nalu_bench.analysis.stats.verdicts import Comparison, fitted
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
@@ -84,6 +84,11 @@ class Found:
         return self.ranked[0]
 
     @property
+    def among(self) -> list[Hypothesis]:
+        """All hypotheses, the best one first."""
+        return [one.hypothesis for one in self.ranked]
+
+    @property
     def gain(self) -> Gain:
         """How much better the best one explains the cells held out than the described one."""
         return explain.gain(self.best, self.described, self.judge)
@@ -106,11 +111,11 @@ class Forensics(Kind):
     described one (Student's 95 % interval of the mean difference lies above 0), and better than by chance (p at most
     5 % if the printed numbers change places). The described protocol is that of the first cell. The discrepancy that
     all hypotheses are granted is the one of `explain.DISCREPANCIES` that suits the best hypothesis best; the table
-    shows what the first of these two would be under each of them.
+    shows what the first of these two would be under each of them, and whether a larger one would suit better.
 
     Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
     `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control; `scores`, one for
-    each protocol in the order of the cells, where other seeds have chosen them.
+    each hypothesis in the order of the cells, where other seeds have chosen them.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -156,8 +161,8 @@ class Forensics(Kind):
             return found
         if len(choices) != len(found):
             raise UsageError(
-                f"scores of {self.experiment.name} must have one for each protocol, which are {len(found)}, "
-                f"got {len(choices)}."
+                f"scores of {self.experiment.name} must have one for each of its {len(found)} hypotheses "
+                f"({', '.join(one.name for one in found)}), got {len(choices)}."
             )
         return [one.with_choice(choice, predictions) for one, choice in zip(found, choices, strict=True)]
 
@@ -174,11 +179,16 @@ class Forensics(Kind):
             for one in found.ranked
             for metric, value in (("misfit_fitted", one.fitted), ("misfit_held_out", one.held_out))
         ]
+        wider = explain.without_limit(found.judge, self._printed(), found.among)
         judged = [
             row("", "discrepancy", (found.judge.discrepancy, *NOTHING)),
+            row("", "discrepancy_without_limit", (wider, *NOTHING)),
             row("", "gain_held_out", found.gain, note="" if found.gain.clear else UNCLEAR),
             *self._with_other_discrepancies(found, row),
-            row("", "chance", (explain.by_chance(found.best, found.judge, self._printed()), *NOTHING)),
+            *(
+                row("", metric, (explain.by_chance(one, found.judge, self._printed()), *NOTHING))
+                for metric, one in (("chance", found.best), ("chance_described", found.described))
+            ),
         ]
         return [*self._cells(found, trained, count_note(measured.runs)), *ranking, *judged, *self._controls(found, row)]
 
@@ -196,10 +206,9 @@ class Forensics(Kind):
         return [row("", metric, one.gain, note="" if one.gain.clear else UNCLEAR) for metric, one in others.items()]
 
     def _controls(self, found: Found, row: Callable[..., Row]) -> list[Row]:
-        among = [one.hypothesis for one in found.ranked]
-        made = controls.recovered(found.judge, among, self.report["tables"])
+        made = controls.recovered(found.judge, found.among, self.report["tables"])
         shuffled = controls.permuted(
-            found.judge, found.described.hypothesis, among, self._printed(), self.report["tables"]
+            found.judge, found.described.hypothesis, found.among, self._printed(), self.report["tables"]
         )
         return [
             row("", name, (one.happened / one.tables, *wilson_interval(one.happened, one.tables)), note=note)
@@ -214,9 +223,7 @@ class Forensics(Kind):
         rows = []
         for operation, model, split in self._printed():
             scores = found.samples(operation, model, split)
-            compare: Callable[[dict[str, str]], Comparison] = (
-                _fitted if (operation, model, split) in self.fitting() else partial(medians.against_printed, scores)
-            )
+            compare = partial(_compared, scores, chosen=(operation, model, split) in self.fitting())
             keys = {"task": self.report["task"], "setting": "", "operation": operation, "split": split}
             keys |= {"model": model, "metric": "score"}
             numbers = float(np.median(scores)), *middle_range(scores)
@@ -279,8 +286,10 @@ class Forensics(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def _fitted(_: dict[str, str]) -> Comparison:
-    return without_verdict(Verdict.FITTED, CHOSEN)
+def _compared(scores: Array, printed: dict[str, str], *, chosen: bool) -> Comparison:
+    """What a protocol would print against what is printed, which has chosen the protocol or not."""
+    found = medians.against_printed(scores, printed)
+    return fitted(found) if chosen else found
 
 
 def _name(one: Explained, found: Found) -> str:
@@ -290,11 +299,13 @@ def _name(one: Explained, found: Found) -> str:
 def _judgement(table: pd.DataFrame) -> Table:
     lines = {line["metric"]: line for line in records(table)}
     shown = {
-        "gain_held_out": "Misfit of a cell held out: described less best, mean [95 %]",
+        "gain_held_out": "Misfit of a cell held out: described less best, mean over operations [95 %]",
         **{OTHERWISE.format(term): f"The same under a discrepancy of {term}" for term in explain.DISCREPANCIES},
         "chance": "Probability that permuted numbers held out fit the best as well",
+        "chance_described": "The same of the described one",
         "control_recovered": "Control: tables of a known protocol whose protocol is found",
         "control_permuted": "Control: permuted tables with a winner",
-        "discrepancy": "Discrepancy common to all hypotheses, of a log score",
+        "discrepancy": f"Discrepancy granted to all, of a log score, {max(explain.DISCREPANCIES)} at most",
+        "discrepancy_without_limit": "Discrepancy that would suit best without that limit",
     }
     return facts("How far to trust the ranking", shown, lines)

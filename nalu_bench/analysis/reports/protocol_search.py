@@ -13,7 +13,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.protocols.closed_form import ONE_OPERAND, Setting, errors
 from nalu_bench.analysis.protocols.controls import SEED, rounded, shuffled
-from nalu_bench.analysis.protocols.misfit import METRICS, SPLITS, misfit
+from nalu_bench.analysis.protocols.misfit import MEANS, METRICS, SPLITS, misfit
 from nalu_bench.analysis.protocols.search import (
     FAMILIES,
     MODELS,
@@ -24,9 +24,10 @@ from nalu_bench.analysis.protocols.search import (
     predicted,
     ranking,
     suited,
+    without_moments,
 )  # fmt: skip
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, facts
+from nalu_bench.analysis.render.tables import Table, facts, percent
 from nalu_bench.analysis.reports import elsewhere
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings
 from nalu_bench.analysis.stats.intervals import wilson_interval
@@ -93,10 +94,17 @@ class ProtocolSearch(Kind):
             self._row(" ".join(words), "least", float(value))  # type: ignore[arg-type]
             for words, value in found.ranking.groupby(keys, sort=False)["misfit"].min().items()
         ]
-        return [*listed, *least, *(self._row("", name, *numbers) for name, numbers in found.facts.items())]
+        operations = list(dict.fromkeys(operation for operation, *_ in self._printed()))
+        left_out = [
+            self._row(f"law={law} range={_text(limits)}", f"without_{mean}", share, operation=operation)
+            for (law, limits, operation), shares in without_moments(self._space(), operations).items()
+            for mean, share in zip(MEANS, shares, strict=True)
+        ]
+        judged = [self._row("", name, *numbers) for name, numbers in found.facts.items()]
+        return [*listed, *least, *left_out, *judged]
 
-    def _row(self, setting: str, metric: str, *numbers: float, note: str = "") -> Row:
-        keys = {"task": self.report["task"], "setting": setting, "operation": "", "split": "", "model": ""}
+    def _row(self, setting: str, metric: str, *numbers: float, note: str = "", operation: str = "") -> Row:
+        keys = {"task": self.report["task"], "setting": setting, "operation": operation, "split": "", "model": ""}
         value, low, high = numbers if len(numbers) == 3 else (*numbers, *NOTHING)
         return Row(keys | {"metric": metric}, value, low, high, 0, 0, None, note)
 
@@ -114,6 +122,7 @@ class ProtocolSearch(Kind):
         return [
             *(self._family(title, family, lines) for family in FAMILIES),
             _choices(lines),
+            _left_out(self.report["task"], lines),
             _judgement(lines),
         ]  # fmt: skip
 
@@ -239,6 +248,26 @@ def _choices(lines: Sequence[dict[str, Any]]) -> Table:
     choices = list(dict.fromkeys(words[1:] for words in least))
     rows = [[*words, *(f"{least[family, *words]:.1f}" for family in FAMILIES)] for words in choices]
     return Table("The smallest misfit under each score", ["Metric", "Denominator", "Linear", *FAMILIES], rows)
+
+
+def _left_out(task: str, lines: Sequence[dict[str, Any]]) -> Table:
+    """What has no finite moments."""
+    shares = {
+        (line["setting"], line["operation"], line["metric"]): line["ours"]
+        for line in lines
+        if line["metric"].startswith("without_")
+    }
+    places = list(dict.fromkeys((setting, operation) for setting, operation, _ in shares))
+    rows = [
+        [
+            setting,
+            style.operation_label(task, operation),
+            *(percent(shares[setting, operation, f"without_{mean}"]) for mean in MEANS),
+        ]
+        for setting, operation in places
+    ]
+    header = ["Inputs", "", "without a mean absolute error", "without a mean squared error"]
+    return Table("Left out: the share of all numbers of terms under which errors have no finite mean", header, rows)
 
 
 def _judgement(lines: Sequence[dict[str, Any]]) -> Table:

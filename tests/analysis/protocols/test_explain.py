@@ -116,10 +116,43 @@ def test_controls_find_what_is_there_and_nothing_else(judge: explain.Judge, amon
     assert controls.permuted(judge, among[0], among, printed(2), 40).happened <= 6
 
 
+def test_a_known_protocol_is_hard_to_find_where_much_discrepancy_is_granted(
+    judge: explain.Judge, among: list[explain.Hypothesis]
+) -> None:
+    assert controls.recovered(replace(judge, discrepancy=6.0), among, 30).happened <= 20
+
+
+def test_an_operation_counts_once_in_a_gain(judge: explain.Judge, among: list[explain.Hypothesis]) -> None:
+    best, own, *_ = judge.ranked(printed(2), among)
+    cells = own.cells - best.cells
+    held_out = replace(judge, fitting=FITTING - {("mul", "nac", "validation")})
+    means = [cells[place][~held_out.chosen(best.rows)[place]].mean() for place in range(len(OPERATIONS))]
+    gained = explain.gain(best, own, held_out)
+    assert gained.mean == pytest.approx(np.mean(means))
+    assert gained.high - gained.mean == pytest.approx(3.182 * np.std(means, ddof=1) / 2, rel=1e-3)
+
+
 def test_the_discrepancy_is_the_one_that_suits_the_best(
     predictions: Predictions, among: list[explain.Hypothesis]
 ) -> None:
     assert explain.suited(predictions, FITTING, printed(1), among).discrepancy == 0.1
+    assert explain.suited(predictions, FITTING, blurred(1, 0.4), among).discrepancy == 0.4
+
+
+def test_a_table_that_no_hypothesis_explains_needs_more_than_the_largest_discrepancy(
+    predictions: Predictions, among: list[explain.Hypothesis]
+) -> None:
+    table = blurred(1, 3.0)
+    judge = explain.suited(predictions, FITTING, table, among)
+    assert judge.discrepancy == max(explain.DISCREPANCIES)
+    assert explain.without_limit(judge, table, among) > 1
+    assert explain.without_limit(judge, printed(1), among) == 0.1
+
+
+def blurred(place: int, deviation: float) -> dict[tuple[str, str, str], str]:
+    """A table of a protocol whose numbers are off."""
+    rng = np.random.default_rng(0)
+    return {key: f"{float(text) * np.exp(rng.normal(0, deviation)):.2f}" for key, text in printed(place).items()}
 
 
 def test_operations_may_have_terms_of_their_own() -> None:
@@ -138,7 +171,7 @@ def test_operations_may_have_terms_of_their_own() -> None:
 def test_a_seed_without_a_finite_error_counts_as_infinitely_bad(predictions: Predictions) -> None:
     scores = predictions.scores.copy()
     scores[..., 0] = np.nan
-    one = replace(predictions, scores=scores)
+    one = Predictions.of(predictions.candidates, predictions.scorings, predictions.models, predictions.splits, scores)
     for choice in [choice for choice in one.choices if choice.statistic in ("one", "best")]:
         samples = one.samples_of(0, choice, "nac", "validation")
         assert not np.isnan(samples).any()

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from nalu_bench.analysis.protocols.controls import rounded, shuffled
-from nalu_bench.analysis.protocols.search import MODELS, Predicted, Space, best, predicted, ranking, suited
+from nalu_bench.analysis.protocols.search import (
+    MODELS,
+    Predicted,
+    Space,
+    best,
+    predicted,
+    ranking,
+    suited,
+    without_moments,
+)
 
 SPACE = Space(
     ranges={"uniform": [[0, 1], [1, 2]], "normal": [[0, 1]]}, growths=[1.5, 3], grown=["all", "summed"],
@@ -76,6 +85,15 @@ def test_what_has_no_moments_cannot_win(predictions: list[Predicted]) -> None:
     printed = table(truth(predictions, **TRUE), 0, {"mul": 5, "div": 5, "square": 1, "sqrt": 1})
     found = ranking(SPACE, predictions, printed, 0.1)
     assert found[found["law"] == "normal"]["misfit"].min() > found["misfit"].min() + 100
+
+
+def test_what_has_no_moments_is_listed_with_its_share() -> None:
+    # A sum of m uniform numbers from 0 on has E[1/b^p] iff m > p; 1 of the sizes 1, 3, 8 has neither moment.
+    assert without_moments(SPACE, OPERATIONS) == {
+        ("uniform", (0.0, 1.0), "div"): pytest.approx((1 / 3, 1 / 3)),
+        ("normal", (0.0, 1.0), "div"): (1, 1),
+        ("normal", (0.0, 1.0), "sqrt"): (1, 1),
+    }
 
 
 def test_the_space_is_all_combinations() -> None:

@@ -19,7 +19,11 @@ def test_what_holds_for_all_is_said_once_and_the_rest_is_marked_in_the_cell() ->
     table["by"] = ["3.0× worse", "1.1× worse", "", "", ""]
     judged = table["verdict"] != "not comparable"
     found = Footnotes.of(table[judged])
-    assert found.texts() == ["reconstructed protocol", "†n: seeds without a finite error: n", "‡: too wide"]
+    assert found.texts() == [
+        "all verdicts: reconstructed protocol",
+        "†n: seeds without a finite error: n",
+        "‡: too wide",
+    ]
     shown = found.mark(table, judged)["verdict"].tolist()
     assert shown == ["differs, 3.0× worse †21 ‡", "agrees ‡", "agrees †3", "agrees", "not comparable"]
 
