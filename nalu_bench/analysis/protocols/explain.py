@@ -145,7 +145,7 @@ class Judge:
     def _explained(self, one: Hypothesis, every: Array, fits: Array) -> Explained:
         columns = np.array(one.choices or range(fits.shape[1]))
         best = {
-            operation: np.array(rows)[fits[np.ix_(rows, columns)].argmin(axis=0)]
+            operation: np.array(rows)[fits[np.array(rows)[:, None], columns].argmin(axis=0)]
             for operation, rows in one.rows.items()
         }
         place = int(np.argmin(sum(fits[rows, columns] for rows in best.values())))

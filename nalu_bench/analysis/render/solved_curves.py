@@ -20,6 +20,10 @@ APART = 9
 """Distance between the symbols of equal printed rates, in typographic points."""
 
 
+MOST_ENTRIES = 4
+"""Of a line of the legend."""
+
+
 def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
     """Draw one panel per operation: curves with Wilson bands, and the printed rate and median as symbols.
 
@@ -117,7 +121,7 @@ def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
         return
     figure.suptitle("  ".join(title), fontsize=8)
     entries = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
-    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=min(len(entries), MOST_ENTRIES))
 
 
 def _share_solved(runs: pd.DataFrame) -> pd.DataFrame:
