@@ -41,7 +41,7 @@ def predictions(measured: Measured, models: Mapping[str, Sequence[str]], splits:
                 for rule in SELECTIONS
             ]
         )
-    ways = [Scoring("mae", "", rule, "") for rule in SELECTIONS]
+    ways = [Scoring("mae", "", rule) for rule in SELECTIONS]
     return Predictions.of(found, ways, list(models), splits, np.array(scores, dtype=float))
 
 

@@ -28,12 +28,19 @@ WHOLE = (0, 0)
 
 
 class Scoring(NamedTuple):
-    """How every run gets a number; `linear` is the model that stands for the printed Linear, if several may."""
+    """How every run gets a number.
+
+    Attributes:
+        metric: of `misfit.METRICS`. denominator: what its error is divided by. selection: of `SELECTIONS`.
+        linear: the model that stands for the printed Linear, if several may.
+        steps: the training is cut off after so many; 0: it is not.
+    """
 
     metric: str
     denominator: str
     selection: str
-    linear: str
+    linear: str = ""
+    steps: int = 0
 
 
 class Choice(NamedTuple):
@@ -46,7 +53,8 @@ class Choice(NamedTuple):
         """In a few words."""
         one = self.scoring
         score = " / ".join(filter(None, [one.metric, one.denominator]))
-        return ", ".join(filter(None, [self.statistic, score, f"by {one.selection}", one.linear]))
+        length = f"after {one.steps:,} steps" if one.steps else ""
+        return ", ".join(filter(None, [self.statistic, score, f"by {one.selection}", one.linear, length]))
 
 
 class Candidate(NamedTuple):

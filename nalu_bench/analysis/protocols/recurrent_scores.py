@@ -1,5 +1,6 @@
 """What runs of the recurrent task predict for printed scores; extrapolation is measured once, at the selected step."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,26 +11,34 @@ from nalu_bench.analysis.protocols.misfit import METRICS, SPLITS
 from nalu_bench.analysis.protocols.predictions import WHOLE, Candidate, Predictions, Scoring
 
 BASELINE = "baseline"
-"""The role of the untrained models, whose median error is the denominator."""
+"""The role of the untrained models."""
+
+DENOMINATORS = ("lstm", "own")
+"""The score is 100 · error / median error of: untrained LSTMs; untrained networks of the same kind."""
+
+SELECTION = "validation_mse"
+"""By which error the step is selected at which extrapolation is measured."""
 
 
 def predictions(measured: Measured, models: Sequence[str]) -> Predictions:
-    """Predict scores from runs. A setting is a protocol if it has a cell of each of the `models`, and a baseline."""
+    """Predict scores from runs. A setting is a protocol if it has all `models`, trained and as baselines."""
     runs = measured.runs
+    ways = [Scoring(*score, SELECTION) for score in itertools.product(METRICS, DENOMINATORS)]
     found, scores = [], []
     for (setting, operation), group in runs.groupby(["setting", "operation"], sort=False):
-        trained, untrained = group[group["role"] == "cell"], group[group["role"] == BASELINE]
-        if untrained.empty or not set(models) <= set(trained["model"]):
-            continue
-        found.append(Candidate(tuple(str(setting).split(";")), str(operation), WHOLE))
-        scores.append([[_scores(trained, untrained, model, metric) for model in models] for metric in METRICS])
-    ways = [Scoring(metric, "untrained", "validation_mse", "") for metric in METRICS]
+        trained, untrained = (group[group["role"] == role] for role in ("cell", BASELINE))
+        if set(models) <= set(trained["model"]) & set(untrained["model"]):
+            found.append(Candidate(tuple(str(setting).split(";")), str(operation), WHOLE))
+            scores.append([[_scores(trained, untrained, model, way) for model in models] for way in ways])
     return Predictions.of(found, ways, models, SPLITS, np.array(scores, dtype=float))
 
 
-def _scores(trained: pd.DataFrame, untrained: pd.DataFrame, model: str, metric: str) -> list[np.ndarray]:
+def _scores(trained: pd.DataFrame, untrained: pd.DataFrame, model: str, way: Scoring) -> list[np.ndarray]:
     """The score of every seed of a model, split by split."""
-    mean, power = METRICS[metric]
+    mean, power = METRICS[way.metric]
     own = trained[trained["model"] == model].sort_values("seed")
+    below = untrained[untrained["model"] == (model if way.denominator == "own" else way.denominator)]
     columns = [f"{split}_{mean}" for split in SPLITS]
-    return [100 * (own[column].to_numpy(float) / untrained[column].median()) ** power for column in columns]
+    return [
+        100 * (own[column].to_numpy(float) / np.median(below[column].fillna(np.inf))) ** power for column in columns
+    ]

@@ -25,9 +25,9 @@ LINEAR = "linear"
 """The printed model that others may stand for."""
 
 
-def scorings(linear: Sequence[str]) -> list[Scoring]:
-    """All of them. `linear`: the models that may stand for the printed Linear."""
-    return list(map(Scoring._make, itertools.product(METRICS, DENOMINATORS, SELECTIONS, linear)))
+def scorings(linear: Sequence[str], steps: Sequence[int] = (0,)) -> list[Scoring]:
+    """All of them. `linear`: the models that may stand for the printed Linear. `steps`: see `Scoring`."""
+    return list(map(Scoring._make, itertools.product(METRICS, DENOMINATORS, SELECTIONS, linear, steps)))
 
 
 def candidates(runs: pd.DataFrame) -> dict[Candidate, dict[str, str]]:
@@ -47,25 +47,30 @@ class Samples:
     """The errors of every run, at the step that each selection takes and before the first step.
 
     Attributes:
-        at: (selection, cell) -> column such as `extrapolation_mse` -> the errors of the seeds.
+        at: (selection, steps, cell) -> column such as `extrapolation_mse` -> the errors of the seeds.
         untrained: cell -> the same at step 0.
     """
 
-    at: Mapping[tuple[str, str], Mapping[str, Array]]
+    at: Mapping[tuple[str, int, str], Mapping[str, Array]]
     untrained: Mapping[str, Mapping[str, Array]]
 
     @classmethod
-    def of(cls, measured: Measured) -> "Samples":
-        """Read them from the curves: every evaluation must be kept."""
+    def of(cls, measured: Measured, steps: Sequence[int]) -> "Samples":
+        """Read them from the curves: every evaluation must be kept. `steps`: see `Scoring`."""
         curves = measured.curves.sort_values(["cell", "seed", "step"], kind="stable")
         first = curves[curves["step"] == 0]
         runs = measured.runs[["cell", "seed"]]
         at = {
-            (rule, cell): errors
+            (rule, limit, cell): errors
+            for limit in steps
             for rule in SELECTIONS
-            for cell, errors in _by_cell(selected_rows(curves, rule), runs).items()
+            for cell, errors in _by_cell(selected_rows(_until(limit, curves), rule), runs).items()
         }
         return cls(at, _by_cell(first, runs))
+
+
+def _until(limit: int, curves: pd.DataFrame) -> pd.DataFrame:
+    return curves[curves["step"] <= limit] if limit else curves
 
 
 def _by_cell(rows: pd.DataFrame, runs: pd.DataFrame) -> dict[str, dict[str, Array]]:
@@ -78,16 +83,18 @@ def _by_cell(rows: pd.DataFrame, runs: pd.DataFrame) -> dict[str, dict[str, Arra
     }
 
 
-def predictions(measured: Measured, models: Sequence[str], linear: Sequence[str]) -> Predictions:
+def predictions(
+    measured: Measured, models: Sequence[str], linear: Sequence[str], steps: Sequence[int] = (0,)
+) -> Predictions:
     """Predict scores from runs, of candidates that have all models.
 
     Args:
-        models: those of the printed table. linear: see `scorings`.
+        models: those of the printed table. linear, steps: see `scorings`.
 
     Raises:
         UsageError if there is no such candidate.
     """
-    samples, ways, needed = Samples.of(measured), scorings(linear), {*models} - {LINEAR} | {*linear}
+    samples, ways, needed = Samples.of(measured, steps), scorings(linear, steps), {*models} - {LINEAR} | {*linear}
     found = {one: cells for one, cells in candidates(measured.runs).items() if needed <= set(cells)}
     if not found:
         raise UsageError(f"a hypothesis needs runs of {', '.join(sorted(needed))}, and none has all; train them first.")
@@ -117,7 +124,7 @@ def _scores(
     cell = cells[way.linear if model == LINEAR else model]
     mean, power = METRICS[way.metric]
     column = f"{split}_{mean}"
-    found = samples.at[way.selection, cell][column]
+    found = samples.at[way.selection, way.steps, cell][column]
     if way.denominator == "own":
         below = samples.untrained[cell][column]
     elif way.denominator == "relu6":

@@ -52,9 +52,11 @@ class Score:
     selection: str
     statistic: str
     linear: str = ""
+    steps: int = 0
 
     def choice(self) -> Choice:
-        return Choice(Scoring(self.metric, self.denominator, self.selection, self.linear), self.statistic)
+        scoring = Scoring(self.metric, self.denominator, self.selection, self.linear, self.steps)
+        return Choice(scoring, self.statistic)
 
 
 @dataclass
@@ -66,6 +68,7 @@ class ForensicsSettings(Settings):
     models: list[str]
     fitting: list[str]
     linear: list[str]
+    steps: list[int] = field(default_factory=lambda: [0])
     tables: int = 100
     scores: list[Score] = field(default_factory=list)
 
@@ -114,8 +117,9 @@ class Forensics(Kind):
     shows what the first of these two would be under each of them, and whether a larger one would suit better.
 
     Source: ours. Settings: `printed`, the experiment whose printed numbers are explained, and `task` there; its
-    `models`; `fitting`; `linear`, the models that may stand for "linear"; `tables`, of each control; `scores`, one for
-    each hypothesis in the order of the cells, where other seeds have chosen them.
+    `models`; `fitting`; `linear`, the models that may stand for "linear"; `steps`, after which training may be cut off;
+    `tables`, of each control; `scores`, one for each hypothesis in the order of the cells, where other seeds have
+    chosen them.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -139,7 +143,7 @@ class Forensics(Kind):
 
     def predictions(self, measured: Measured) -> Predictions:
         """What the runs predict for the printed numbers."""
-        return static_scores.predictions(measured, self.report["models"], self.report["linear"])
+        return static_scores.predictions(measured, self.report["models"], self.report["linear"], self.report["steps"])
 
     def fitting(self) -> Collection[Place]:
         """The printed numbers that choose; the others are held out."""

@@ -10,7 +10,7 @@ import pytest
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.protocols import controls, explain
-from nalu_bench.analysis.protocols.predictions import Predictions
+from nalu_bench.analysis.protocols.predictions import Predictions, Scoring
 from nalu_bench.analysis.protocols.static_scores import candidates
 from nalu_bench.analysis.protocols.static_scores import predictions as predicted
 
@@ -166,6 +166,20 @@ def test_operations_may_have_terms_of_their_own() -> None:
     assert sorted({one.name.split(" terms")[1] for one in found}) == [" of each", "=[3, 2]"]
     each = next(one for one in found if one.name.endswith("of each"))
     assert len(each.rows["mul"]) == 2
+
+
+def test_training_may_be_cut_off() -> None:
+    curves = pd.DataFrame(rows())
+    early = curves[curves["step"] == 10].assign(step=4)
+    early[["validation_mae", "extrapolation_mae"]] *= 2
+    every = pd.concat([curves, early], ignore_index=True)
+    runs = every[every["step"] == 10][["cell", "seed", "setting", "operation", "model"]].reset_index(drop=True)
+    found = predicted(Measured(runs, every), MODELS, LINEAR, [10, 4])
+    late, cut = (
+        found.scores_of(0, next(one for one in found.choices if one.scoring == way), "nac", "extrapolation")
+        for way in (Scoring("mae", "own", "validation_mae", "linear", steps) for steps in (10, 4))
+    )
+    np.testing.assert_allclose(cut, 2 * late)
 
 
 def test_a_seed_without_a_finite_error_counts_as_infinitely_bad(predictions: Predictions) -> None:
