@@ -73,7 +73,10 @@ def _gymnasium(count: int, mode: str | None) -> Iterator[int]:
 
 
 def _torch(compiled: bool) -> Iterator[int]:
-    """Episodes that start anew together after the longest; their actions are drawn beforehand."""
+    """Episodes that start anew together after the longest; their actions are drawn beforehand.
+
+    Counted are the steps of episodes that go on, not those after an end.
+    """
     import torch
 
     from nalu_bench.environments.grid_world import GridWorldTime, Squares
@@ -93,12 +96,13 @@ def _torch(compiled: bool) -> Iterator[int]:
         return [*after, reward, over, *world.observe(after)]
 
     mode = compilation.Mode("cpu", compiled)
+    going_on = round(mean_actions() * MANY)
     start, advance = compilation.graph(begun, mode), compilation.graph(step, mode)
     while True:
         state = start(torch.rand(world.starting, MANY), *tables.values())
         for action in actions:
             state = advance(action, *state)[: len(Squares._fields)]
-        yield world.horizon * MANY
+        yield going_on
 
 
 WAYS: dict[str, Callable[[], Iterator[int]]] = {

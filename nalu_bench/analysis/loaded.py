@@ -87,6 +87,11 @@ class Loaded:
             drawn: Figure = self.kind.figure(trained(self._measured), self.table)[0]
             return drawn
 
+    def pictures(self) -> dict[str, bytes]:
+        """Further pictures of the report by file name, such as `film.gif`; most reports have none."""
+        with style.applied():
+            return self.kind.pictures(trained(self._measured))
+
     def learning_curves(self, seeds: Collection[int] | None = None, **words: str) -> "Figure":
         """Errors against the step, all seeds faint and their median strong: a panel for each cell with these words.
 

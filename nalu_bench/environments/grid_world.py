@@ -78,6 +78,9 @@ class GridWorldTime(Environment[Squares]):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
+        for name in ("size", "shortest", "longest"):
+            if not isinstance(value := getattr(self, name), int):
+                raise UsageError(f"the {name} of a grid world must be a whole number, got {value!r}.")
         if self.size < 2:
             raise UsageError(f"the size of a grid world must be at least 2 squares, got {self.size}.")
         if not 1 <= self.shortest <= self.longest:

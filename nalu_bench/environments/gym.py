@@ -17,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 
 from nalu_bench.environments.grid_world import PLANES, TIME, GridWorldTime, Squares
 from nalu_bench.environments.pictures import images, side
+from nalu_bench.errors import UsageError
 
 NAME = "nalu_bench/GridWorldTime-v0"
 FRAMES = 4
@@ -54,6 +55,12 @@ def _info(state: Squares) -> dict[str, np.ndarray]:
     return {"time": state.time.numpy().astype(int), "taken": state.taken.numpy().astype(int)}
 
 
+def _check(space: spaces.Space[Any], action: Any) -> None:
+    """Raise UsageError for an action that is none: the world itself would take it for PASS."""
+    if not space.contains(action):
+        raise UsageError(f"an action must be of {space}, got {action!r}.")
+
+
 class _Episodes:
     """Some episodes of a world, and the numbers that they start from."""
 
@@ -89,6 +96,7 @@ class GridWorldTimeEnv(gymnasium.Env[Any, Any]):
         return self._shown()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        _check(self.action_space, action)
         self.state, reward, over = self.episodes.world.step(self.state, torch.tensor([action]))
         observed, info = self._shown()
         return observed, float(reward), bool(over), False, info
@@ -129,6 +137,7 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
         return _observed(self.episodes.world, self.state), _info(self.state)
 
     def step(self, actions: np.ndarray) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        _check(self.action_space, actions)
         world = self.episodes.world
         after = world.step(self.state, torch.from_numpy(actions))
         anew = self.over

@@ -139,6 +139,8 @@ def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:
         ({"size": 1}, "at least 2 squares, got 1"),
         ({"shortest": 0}, "1 <= shortest <= longest, got 0 and 12"),
         ({"shortest": 13}, "got 13 and 12"),
+        ({"size": 2.5}, "the size of a grid world must be a whole number, got 2.5"),
+        ({"longest": 12.5}, "the longest of a grid world must be a whole number, got 12.5"),
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"told": "nothing"}, "unknown time that the agent is told 'nothing'"),
         ({"scale": 0.0}, "above 0 and finite, got 0.0"),

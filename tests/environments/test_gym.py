@@ -61,6 +61,18 @@ def test_gymnasiums_own_vector_of_single_episodes_plays_the_same() -> None:
             np.testing.assert_equal(left, right)
 
 
+@pytest.mark.parametrize("action", [-1, 5, 1.5])
+def test_an_action_that_is_none_is_refused(action: float) -> None:
+    one = gymnasium.make(NAME, disable_env_checker=True)
+    one.reset(seed=0)
+    with pytest.raises(UsageError, match=r"an action must be of Discrete\(5\), got"):
+        one.step(action)
+    many = gymnasium.make_vec(NAME, num_envs=2)
+    many.reset(seed=0)
+    with pytest.raises(UsageError, match=r"an action must be of MultiDiscrete"):
+        many.step(np.array([0, action]))
+
+
 def test_a_world_that_cannot_be_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown observation 'sound'"):
         gymnasium.make(NAME, observation="sound")

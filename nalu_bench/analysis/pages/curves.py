@@ -66,9 +66,11 @@ def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collecti
     curves, runs = (frame[frame["cell"] == cell["cell"]] for frame in (loaded.curves, loaded.runs))
     if seeds is not None:
         curves, runs = (frame[frame["seed"].isin(seeds)] for frame in (curves, runs))
-    shown = [split for split in task.evaluated if f"{split}_{task.judging}" in curves][: len(LOOKS)]
+    judged = any(f"{split}_{task.judging}" in curves for split in task.evaluated)
+    measure = task.judging if judged else task.selecting  # some figures are those of the test alone
+    shown = [split for split in task.evaluated if f"{split}_{measure}" in curves][: len(LOOKS)]
     for split, look in zip(shown, LOOKS, strict=False):
-        _lines(axis, curves, f"{split}_{task.judging}", SPLITS.get(split, split), look)
+        _lines(axis, curves, f"{split}_{measure}", SPLITS.get(split, split), look)
     threshold = entry["criteria"].get("threshold")
     if isinstance(threshold, int | float):
         axis.axhline(threshold, color="#444444", linewidth=0.9, linestyle=":", label="threshold")
@@ -77,11 +79,11 @@ def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collecti
         axis.plot(at, np.zeros(len(at)), "|", color="#009E73", transform=axis.get_xaxis_transform(), markersize=7,
                   label="a seed is solved")  # fmt: skip
     axis.set_title(title(cell), fontsize=7)
-    axis.set_ylabel(task.judging, fontsize=7)
+    axis.set_ylabel(measure, fontsize=7)
     axis.tick_params(labelsize=6)
     axis.ticklabel_format(axis="x", style="sci", scilimits=(-3, 4))
     axis.xaxis.get_offset_text().set_fontsize(6)
-    if not task.larger_is_better and (curves[[f"{split}_{task.judging}" for split in shown]] > 0).any(axis=None):
+    if not task.larger_is_better and (curves[[f"{split}_{measure}" for split in shown]] > 0).any(axis=None):
         axis.set_yscale("log", nonpositive="clip")  # an error of 0 lies below the axis
     axis.minorticks_off()
 

@@ -1,5 +1,6 @@
 """The page of an experiment: verdicts, figures, curves, weights, failures and provenance in one file of HTML."""
 
+import base64
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +76,9 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
         "Printed and reproduced" if verdicts else "Results",
         parts.tables(loaded) + _render("notes.html", notes=loaded.document.remarks, verdicts=verdicts),
     )
-    yield Section("figure", "Figure", _picture(loaded.figure(), f"figure of {loaded.experiment.title}"))
+    figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
+    further = "".join(_image(*each) for each in loaded.pictures().items())
+    yield Section("figure", "Figure", figure + further)
     yield Section("provenance", "Where the numbers come from", _render("provenance.html", **_provenance(loaded)))
 
 
@@ -119,6 +122,13 @@ def _render(template: str, **values: Any) -> str:
 
 def _picture(figure: Any, label: str) -> str:
     return f'<figure class="picture">{svg(figure, parts.escaped(label))}</figure>'
+
+
+def _image(name: str, data: bytes) -> str:
+    """A PNG or a GIF, in the page itself."""
+    suffix = name.rpartition(".")[2]
+    text = base64.b64encode(data).decode()
+    return f'<figure class="picture"><img src="data:image/{suffix};base64,{text}" alt="{parts.escaped(name)}"></figure>'
 
 
 def _name(words: dict[str, Any]) -> str:

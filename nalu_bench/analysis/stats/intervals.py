@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from nalu_bench.analysis.stats.likelihood import beta_profile_limits, gamma_profile_limits
 
@@ -126,16 +126,36 @@ def mean_difference(samples: ArrayLike, others: ArrayLike) -> tuple[float, float
     >>> f"{difference:.1f} {low:.3f} {high:.3f}"
     '2.0 -0.484 4.484'
     """
+    difference, error, freedom = _welch(samples, others)
+    half = float(stdtrit(freedom, 0.975)) * error if error else error
+    return difference, difference - half, difference + half
+
+
+def welch_p_value(samples: ArrayLike, others: ArrayLike) -> float:
+    """The two-sided p-value of equal means, the smallest at which the interval of `mean_difference` excludes 0.
+
+    Without any spread it is 1 for equal means and 0 for others; nan if a side has one sample.
+
+    >>> f"{welch_p_value([1.0, 2.0, 3.0], [0.0, 0.0, 0.0]):.3f}"
+    '0.074'
+    """
+    difference, error, freedom = _welch(samples, others)
+    if not error:
+        return float(difference == 0)
+    return 2 * float(stdtr(freedom, -abs(difference) / error))
+
+
+def _welch(samples: ArrayLike, others: ArrayLike) -> tuple[float, float, float]:
+    """The difference of two means, its standard error and degrees of freedom."""
     x, y = _checked_samples(samples), _checked_samples(others)
     difference = float(x.mean() - y.mean())
     if min(x.size, y.size) < 2:
         return difference, math.nan, math.nan
     parts = [side.var(ddof=1) / side.size for side in (x, y)]
     if not sum(parts):
-        return difference, difference, difference
+        return difference, 0.0, math.nan
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / (x.size - 1) + parts[1] ** 2 / (y.size - 1))
-    half = float(stdtrit(freedom, 0.975)) * math.sqrt(sum(parts))
-    return difference, difference - half, difference + half
+    return difference, math.sqrt(sum(parts)), float(freedom)
 
 
 def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:

@@ -69,17 +69,32 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
     >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
     ['differs', 'inconclusive']
     """
-    ranked = sorted((c.p_value, i) for i, c in enumerate(comparisons) if not math.isnan(c.p_value))
-    rejecting, limits = True, dict[int, float]()
-    rejected: set[int] = set()
-    for rank, (p_value, index) in enumerate(ranked):
-        limits[index] = ALPHA / (len(ranked) - rank)
-        rejecting = rejecting and p_value <= limits[index]
-        rejected |= {index} if rejecting else set()
+    ranked = _ranked([comparison.p_value for comparison in comparisons])
+    limits = {index: ALPHA / (len(ranked) - rank) for rank, index in enumerate(ranked)}
+    rejected = holm([comparison.p_value for comparison in comparisons])
     return [
-        _settled(comparison, index in rejected, limits.get(index), len(ranked))
+        _settled(comparison, rejected[index], limits.get(index), len(ranked))
         for index, comparison in enumerate(comparisons)
     ]
+
+
+def holm(p_values: Sequence[float]) -> list[bool]:
+    """Which hypotheses Holm's step-down correction rejects, see `settle`. A p-value of nan is of no hypothesis.
+
+    >>> holm([0.04, 0.01, float("nan"), 0.03])
+    [False, True, False, False]
+    """
+    ranked, rejected = _ranked(p_values), [False] * len(p_values)
+    for rank, index in enumerate(ranked):
+        if p_values[index] > ALPHA / (len(ranked) - rank):
+            break
+        rejected[index] = True
+    return rejected
+
+
+def _ranked(p_values: Sequence[float]) -> list[int]:
+    """Places from the smallest p-value to the largest, without nan."""
+    return sorted((place for place, p in enumerate(p_values) if not math.isnan(p)), key=lambda place: p_values[place])
 
 
 def not_comparable(reason: str) -> Comparison:

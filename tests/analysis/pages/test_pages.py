@@ -5,13 +5,17 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.loaded import Loaded
-from nalu_bench.analysis.pages import build
+from nalu_bench.analysis.pages import build, curves
 from nalu_bench.analysis.pages import page as pages
 from nalu_bench.analysis.pages.page import page
 from nalu_bench.analysis.verify import targets
@@ -66,6 +70,26 @@ def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str, mo
     assert f"The first 0 of {cells} cells with curves are drawn here." in text
     assert 'load("madsen2020/table1").learning_curves(' in text
     assert len(text) < len(html)
+
+
+def test_a_task_that_is_judged_in_the_test_alone_shows_what_it_is_selected_by() -> None:
+    """The grid world is judged by its success, which only the test has; its curves have the return."""
+    steps = np.arange(0, 500, 100)
+    frame = pd.DataFrame({"cell": "a", "seed": 0, "step": steps, "validation_return": steps / 500})
+    runs = pd.DataFrame([{"cell": "a", "role": "cell", "task": "grid_world", "operation": "", "setting": "",
+                          "model": "agent_lstm", "seed": 0}])  # fmt: skip
+    manifest = {"cells": {"a": {"identity": {"task": {"kind": "grid_world"}}, "criteria": {}}}}
+    loaded: Any = SimpleNamespace(curves=frame, runs=runs, manifest=manifest)
+    (axis,) = curves.picture(loaded, curves.cells(loaded)).axes
+    assert axis.get_ylabel() == "return"
+    assert np.array_equal(axis.lines[0].get_ydata(), steps / 500)
+
+
+def test_further_pictures_stand_on_the_page_itself(table1: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Loaded, "pictures", lambda _: {"film.gif": b"GIF89a"})
+    text = page(table1)
+    assert '<img src="data:image/gif;base64,R0lGODlh" alt="film.gif">' in text
+    assert needs_nothing_else(text)
 
 
 def test_the_settings_of_a_cell_are_on_the_page_once(html: str) -> None:

@@ -1,17 +1,23 @@
 """Agents that tell the time: T50 of every seed, claims and differences."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.reports.papers import timing_claims, timing_film
 from nalu_bench.analysis.reports.papers.timing import OUTCOMES, Timing
+from nalu_bench.analysis.reports.papers.timing_claims import Claim
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import experiment
+from nalu_bench.plan import compose, experiment
 
 FIGURE5 = experiment.load("trask2018/figure5")
 TIMES = range(5, 41)
@@ -25,7 +31,7 @@ def runs(model: str, last: Sequence[int], told: str = "time", scale: str = "1.0"
     for T, share in shares.items():
         columns |= {f"test_success_{T}": share, f"test_sampled_{T}": share, f"test_late_{T}": 1 - share}
     words = {"task": "grid_world", "setting": f"told={told};scale={scale}", "operation": "", "model": model}
-    more = {"cell": f"{model}{told}{scale}", "role": "cell", "asked": len(last), "steps": 5000}
+    more = {"cell": f"{model}{told}{scale}", "role": "cell", "asked": len(last), "steps": 5000, "late_gain": 0.001}
     return pd.DataFrame({"seed": seeds, **words, **more, **columns})
 
 
@@ -36,8 +42,10 @@ def table() -> pd.DataFrame:
         runs("agent_nac_memory", [*5 * [20], 21, 22, 22, 22, 40]),
         runs("agent_linear_memory", 10 * [21]),
         runs("agent_nac_hidden", 5 * [12, 13]),
+        runs("agent_linear_hidden", [11, *9 * [13]]),
         runs("agent_lstm", 10 * [40], told="remaining"),
         runs("agent_lstm", 10 * [18], scale="0.1"),
+        runs("agent_lstm_pictures", 3 * [9]),
     ]
     kind = Timing(FIGURE5)
     return compared(kind.rows(Measured(pd.concat(cells, ignore_index=True))), kind.published)
@@ -54,30 +62,81 @@ def test_claims_are_tested_for_each_scale_on_the_agent_furthest_from_true(table:
     claims = table[table["metric"].str.startswith("claim_")].set_index(["setting", "metric"])
     verdicts = claims["verdict"].to_dict()
     assert verdicts["scale=1.0", "claim_master"] == "agrees"
-    assert verdicts["scale=1.0", "claim_lstm"] == "agrees"
+    assert verdicts["scale=1.0", "claim_lstm"] == "agrees", "14 and 15 are below 16"
     assert verdicts["scale=1.0", "claim_nac"] == "agrees"
-    assert claims.loc[("scale=1.0", "claim_beyond"), "verdict"] == "agrees"
-    assert verdicts["scale=0.1", "claim_lstm"] == "differs", "18 is beyond 16.5, half of 14 to 19"
+    assert verdicts["scale=1.0", "claim_beyond"] == "agrees"
+    assert verdicts["scale=0.1", "claim_lstm"] == "differs", "its T50 is 19"
+    assert verdicts["scale=0.1", "claim_master"] == "not comparable", "one of its two agents has no runs"
     assert all(claims["printed"] != "")
 
 
-def test_differences_of_t50_have_welchs_interval(table: pd.DataFrame) -> None:
-    found = table.set_index("metric")[["ours", "ours_low", "ours_high"]]
-    same = found.loc["t50_difference agent_nac_memory agent_linear_memory"]
-    assert "t50_difference agent_linear_memory agent_linear_hidden" not in found.index, "it has no runs"
-    assert same["ours"] == pytest.approx(22.7 + 1 - 22)
+def test_a_claim_on_pairs_needs_the_interval_of_each(table: pd.DataFrame) -> None:
+    claims = table[table["setting"] == "scale=1.0"].set_index("metric")
+    path = claims.loc["claim_path"]
+    assert path["verdict"] == "agrees"
+    assert path["note"].startswith("T50 of NAC of [T, c] − NAC of [T, h]"), "the smallest lower limit of the three"
+    assert path["ours"] == pytest.approx(23.7 - 13.5)
+    unit = claims.loc["claim_unit"]
+    assert unit["ours"] == pytest.approx(-1.7)
+    assert unit["verdict"] == "inconclusive", "one seed of the NAC goes to 40, and the interval reaches below −2"
+
+
+def test_a_claim_differs_if_one_of_its_agents_is_on_the_other_side() -> None:
+    """The lower limit of the second agent is the smaller one, but its interval holds the limit."""
+    agents = {"a": runs("a", [13, 13, 13, 13]), "b": runs("b", [12, 25, 25, 25])}
+    kind = Timing(FIGURE5)
+    found = timing_claims.tested(Claim(["a", "b"], at_least=18), agents, kind._t50, kind._mean)
+    assert found is not None
+    assert found.what == "a, T50"
+    assert found.interval == (14, 14, 14)
+
+
+def test_differences_of_t50_have_welchs_interval_and_holms_correction(table: pd.DataFrame) -> None:
+    found = table.set_index("metric")[["ours", "ours_low", "ours_high", "note"]]
+    same = found.loc["t50_difference agent_linear_memory agent_nac_memory"]
+    assert "t50_difference agent_nac_memory agent_nac_direct" not in found.index, "it has no runs"
+    assert same["ours"] == pytest.approx(22 - 22.7 - 1)
     assert same["ours_low"] < 0 < same["ours_high"]
+    assert same["note"] == "not told apart"
     other = found.loc["t50_difference agent_nac_hidden agent_lstm"]
     assert other["ours"] == pytest.approx(-1)
+    assert other["note"] == "shorter"
+    third = found.loc["t50_difference agent_nac_memory agent_lstm"]
+    assert third["note"] == "longer"
 
 
 def test_the_tables_hold_every_agent_and_the_oracle(table: pd.DataFrame) -> None:
     success, _, early, _, differences, claims = Timing(FIGURE5).tables(table)
-    assert [row[0] for row in success.rows][-1] == "LSTM, told T − t"
-    assert dict(zip(success.header, success.rows[0], strict=True))["14"] == "50 %"
+    names = [row[0] for row in success.rows]
+    assert "LSTM, told T − t" in names
+    assert names[-1].endswith("; 3 seeds; not mastered"), "pictures have fewer seeds"
+    first = dict(zip(success.header, success.rows[0], strict=True))
+    assert first["14"] == "50 %"
+    assert first["Late gain, points"] == "+0.1 [+0.1, +0.1]"
+    oracle = dict(zip(success.header, success.rows[names.index("LSTM, told T − t")], strict=True))
+    assert oracle["T50"] == "> 40 [> 40, > 40]"
     assert early.rows[0][1:4] == ["0 / 1 / 0", "0 / 50 / 0", "0 / 100 / 0"]
     assert {row[-1] for row in differences.rows} == {"not told apart", "longer", "shorter"}
-    assert len(claims.rows) == 8
+    assert any("not mastered" not in cell for row in differences.rows for cell in row[1:3])
+    assert [row[2] for row in claims.rows].count("us") == 4
+    assert len(claims.rows) == 12
+
+
+def test_an_agent_that_has_not_mastered_the_trained_times_is_marked() -> None:
+    kind = Timing(FIGURE5)
+    cells = [runs("agent_lstm", 10 * [10]), runs("agent_nac_hidden", 10 * [14])]
+    table = compared(kind.rows(Measured(pd.concat(cells, ignore_index=True))), kind.published)
+    success, _, differences, _ = kind.tables(table)
+    assert [row[0] for row in success.rows] == ["LSTM; not mastered", "NAC of [T, h]"]
+    assert [row[1:3] for row in differences.rows] == [["NAC of [T, h]", "LSTM; not mastered"]]
+
+
+def test_the_late_gain_is_the_growth_over_the_last_fifth() -> None:
+    (want, *_) = compose.plan_experiment(FIGURE5, ["budget=paper"]).cells
+    steps = np.arange(0, 5001, 250)
+    curves = pd.DataFrame({"seed": 7, "step": steps, "validation_return": np.where(steps < 4000, 0.5, steps / 10_000)})
+    facts = Timing(FIGURE5).facts(want.cell, pd.DataFrame({"seed": [7, 8]}), curves, pd.DataFrame())
+    assert facts["late_gain"].tolist() == pytest.approx([0.1, np.nan], nan_ok=True)
 
 
 def test_a_seed_that_diverged_at_once_succeeds_nowhere() -> None:
@@ -88,10 +147,57 @@ def test_a_seed_that_diverged_at_once_succeeds_nowhere() -> None:
     assert kind._mean(lost, [5, 12])[0] == 0
 
 
-def test_a_claim_of_another_kind_is_refused() -> None:
-    report = FIGURE5.report | {"claims": {"master": {"models": ["agent_lstm"], "times": [5, 12], "verdict": "good"}}}
-    with pytest.raises(UsageError, match="the claim master must say mastered, held or failed, got good"):
-        Timing(replace(FIGURE5, report=report)).check([])
+def test_films_show_the_first_seed_of_every_agent_until_it_arrives() -> None:
+    """One agent goes straight to the target with T = 10 and 18; the other stays where it is."""
+    cells = [runs("agent_lstm", [20, 20]), runs("agent_nac_memory", [20, 20]), runs("agent_lstm", [9], scale="0.1")]
+    measured = pd.concat(cells, ignore_index=True)
+    straight = np.array([20, 15, 10, 5, 0, 1, 2, 3, *19 * [4]])
+    waits = np.concatenate([2 * [20], straight[:-2]])
+    lines = [
+        {"cell": cell, "seed": seed, "name": name, "shape": np.shape(value), "values": np.ravel(value)}
+        for cell, paths in {
+            "agent_lstmtime1.0": [27 * [20], 27 * [20]],
+            "agent_nac_memorytime1.0": [waits, waits],
+            "agent_lstmtime0.1": [straight, straight],
+        }.items()
+        for seed in range(2)
+        for name, value in {"squares": paths, "grid": [5, 4], "times": [10, 18]}.items()
+    ]
+    found = Timing(FIGURE5).pictures(Measured(measured, weights=pd.DataFrame(lines)))
+    assert list(found) == ["film.png", "film.gif"]
+    film = Image.open(io.BytesIO(found["film.gif"]))
+    assert (film.format, getattr(film, "n_frames", 0)) == ("GIF", 27), "T = 18, and 8 actions more"
+    assert Image.open(io.BytesIO(found["film.png"])).format == "PNG"
+
+    still, moving = np.full(27, 20, np.float32), waits.astype(np.float32)
+    squares = {"still": {10: still, 18: still}, "waits": {10: moving, 18: moving}}
+    scenes = timing_film.scenes(squares, 5, 4, 8)
+    assert [(scene.time, scene.arrived, len(scene.pictures)) for scene in scenes] == [
+        (10, 0, 19), (18, 0, 27), (10, 10, 11), (18, 10, 11),
+    ]  # fmt: skip
+    assert [scene.colour(10) for scene in scenes[2:]] == [timing_film.IN_TIME, timing_film.NOT_IN_TIME]
+    assert scenes[2].colour(9) == "black"
+
+
+def test_the_film_of_all_agents_is_small_enough() -> None:
+    """Every agent goes elsewhere at every action, which no real one does for so long."""
+    rng = np.random.default_rng(0)
+    moves = {f"agent {n}": {T: rng.integers(0, 24, T + 9).astype(np.float32) for T in (10, 18)} for n in range(11)}
+    with style.applied():
+        assert len(timing_film.film(timing_film.scenes(moves, 5, 24, 8))) < 500_000
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ({"times": [5, 12], "at_least": 0.95}, "the claim master must be on models or on pairs of them"),
+        ({"models": ["agent_lstm"]}, "the claim master must have one limit, at_least or at_most"),
+        ({"models": ["agent_lstm"], "at_least": 1, "at_most": 2}, "the claim master must have one limit"),
+    ],
+)
+def test_a_claim_on_nothing_or_without_a_limit_is_refused(claim: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Timing(replace(FIGURE5, report=FIGURE5.report | {"claims": {"master": claim}})).check([])
 
 
 def test_without_a_test_beyond_the_trained_times_there_is_no_report() -> None:

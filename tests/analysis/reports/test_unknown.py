@@ -29,7 +29,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     },
     "timing": {
         "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10], "panels": {"All": ["mystery"]},
-        "claims": {"all": {"models": ["mystery"], "times": [1, 10], "verdict": "held"}},
+        "claims": {"all": {"models": ["mystery"], "times": [1, 10], "at_least": 0.5}},
         "differences": [["mystery", "mystery"]],
     },
     "leaderboard": {"criterion": "task"},
@@ -54,7 +54,7 @@ def runs(role: str, model: str) -> pd.DataFrame:
     outcomes = {f"test_{name}_{T}": error for name in OUTCOMES for T in (1, 10)}
     return pd.DataFrame({"seed": range(SEEDS)}).assign(
         cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
-        log_every=10, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
+        log_every=10, late_gain=0.0, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
         validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
         **lengths, **outcomes,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Success of agents that must arrive at time T, as in section 4.5 of Trask et al. 2018."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,30 +13,31 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
-from nalu_bench.analysis.reports.papers import timing_film, timing_panels
+from nalu_bench.analysis.reports.papers import timing_claims, timing_film, timing_panels
+from nalu_bench.analysis.reports.papers.timing_claims import Claim
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import mean_difference
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.environments.grid_world import REMAINING
+from nalu_bench.analysis.stats.verdicts import Comparison
+from nalu_bench.environments.grid_world import GRACE, REMAINING
 from nalu_bench.errors import UsageError
-from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SPLIT = "test"
+DIFFERENCE = "t50_difference"
+
+OURS = "this project"
+"""The source of a claim of ours."""
+
 OUTCOMES = ("success", "sampled", "early", "late", "never")
-MASTERED, HELD, FAILED = VERDICTS = ("mastered", "held", "failed")
 
+LATE = "late_gain"
+"""The fact that tells whether a curve is flat: by how much the validation return grew over the last `FIFTH`."""
 
-@dataclass
-class Claim:
-    """A claim in words: these models all have mastered, held or failed the times from the first to the second."""
-
-    models: list[str]
-    times: list[int]
-    verdict: str
+FIFTH = 0.2
 
 
 @dataclass
@@ -58,18 +59,20 @@ class Timing(Kind):
 
         success(T) = share of the test episodes with this T in which action T was the first to enter the target
         T50        = the first T beyond the trained ones with a success below `failed`, of each seed
+        late gain  = mean return in validation at the last step − that at four fifths of the steps
 
     The policy is greedy; `sampled` is the success of the policy that explores. Every share is the median over seeds
     with its interval. If an agent fails at no tested T, its T50 counts as the next one. The difference of two agents
-    is that of their mean T50, with Welch's 95 % interval.
+    is that of their mean T50, with Welch's 95 % interval; which of them lasts longer is said after Holm's correction
+    over all differences. An agent has *mastered* the trained times with a mean success of at least `mastered`.
 
-    A claim in words is tested on the mean success over its times: *mastered* is at least `mastered`, *held* at least
-    `failed`, *failed* below that. It is tested on the agent where it is furthest from true.
+    A claim in words is tested at every scale, because the source does not name one, on the agents or the difference
+    furthest from true.
 
     Source: Trask et al. 2018, section 4.5. Deviations: the paper shows a curve without numbers; all limits are ours.
 
     Settings: `trained`, the shortest and longest T in training; `mastered`, `failed`; `shown`, the T of the tables;
-    `claims`, {name: {models, times, verdict}}; `differences`, pairs of models; `panels` of the figure, {title: models}.
+    `claims`, see `timing_claims.Claim`; `differences`, pairs of models; `panels` of the figure, {title: models}.
     """
 
     settings = TimingSettings
@@ -78,8 +81,15 @@ class Timing(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
         for name, claim in self.report["claims"].items():
-            if claim["verdict"] not in VERDICTS:
-                raise UsageError(f"the claim {name} must say {MASTERED}, {HELD} or {FAILED}, got {claim['verdict']}.")
+            timing_claims.check(name, claim)
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        found = curves.sort_values("step", kind="stable").groupby("seed")
+        column = f"validation_{cell.task.selecting}"
+        gains = {
+            seed: _late_gain(curve["step"].to_numpy(float), curve[column].to_numpy(float)) for seed, curve in found
+        }
+        return runs.assign(**{LATE: runs["seed"].map(gains).astype(float)})
 
     def require(self, measured: Measured) -> None:
         longest = self.report["trained"][1]
@@ -91,18 +101,20 @@ class Timing(Kind):
         cells = list(by_cell(measured.runs))
         for words, runs in cells:
             rows += self._rows(words, runs)
-        for scale in dict.fromkeys(_scale(words) for words, _ in cells):
-            agents = {words["model"]: runs for words, runs in cells if _scale(words) == scale and not _oracle(words)}
-            task = next(words["task"] for words, _ in cells if _scale(words) == scale)
-            keys = {"task": task, "setting": f"scale={scale}", "operation": "", "split": SPLIT, "model": ""}
-            rows += [*self._claims(keys, agents), *self._differences(keys, agents)]
-        return rows
+        agents: dict[str, dict[str, pd.DataFrame]] = {}
+        for words, runs in cells:
+            if not _oracle(words):
+                agents.setdefault(_scale(words), {})[words["model"]] = runs
+        keys = {"task": cells[0][0]["task"], "operation": "", "split": SPLIT, "model": ""}
+        for scale, mine in agents.items():
+            rows += self._claims(keys | {"setting": f"scale={scale}"}, mine)
+        return [*rows, *self._differences(keys, agents)]
 
     def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> Iterator[Row]:
         def row(metric: str, time: str, samples: NDArray[np.float64]) -> Row:
             setting = ";".join(filter(None, [words["setting"], time]))
             where = {**words, "setting": setting, "split": SPLIT, "metric": metric}
-            value = medians.median_of(samples)
+            value = medians.bounds_of(samples)
             return Row(where, *value, len(runs), int(runs["steps"].iloc[0]), None, count_note(runs))
 
         for metric in OUTCOMES:
@@ -111,6 +123,7 @@ class Timing(Kind):
                     yield row(metric, f"T={time}", _shares(runs, column))
         yield row("trained", "", self._mean(runs, self.report["trained"]))
         yield row("t50", "", self._t50(runs))
+        yield row(LATE, "", runs[LATE].to_numpy(float))
 
     def _mean(self, runs: pd.DataFrame, times: Sequence[int]) -> NDArray[np.float64]:
         """Mean success of every seed over the times from the first to the last."""
@@ -124,55 +137,52 @@ class Timing(Kind):
         return np.array([*longer, max(longer) + 1], float)[first]
 
     def _claims(self, keys: dict[str, str], agents: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
-        for name, claim in self.report["claims"].items():
-            tested = {
-                model: medians.bounds_of(self._mean(agents[model], claim["times"]))
-                for model in claim["models"]
-                if model in agents
-            }
-            if not tested:
-                continue
-            above = claim["verdict"] != FAILED
-            limit = self.report[MASTERED if claim["verdict"] == MASTERED else FAILED]
-            worst = (min if above else max)(tested, key=lambda model: tested[model][0])
-            value, low, high = tested[worst]
-            runs = agents[worst]
-            first, last = claim["times"][0], claim["times"][-1]
-            times = f"T = {first}" if first == last else f"T = {first} to {last}"
-            what = f"success of at least {limit:g}" if above else f"success of at most {limit:g}"
-            yield Row(
-                keys | {"metric": f"claim_{name}"}, value, low, high, len(runs), int(runs["steps"].iloc[0]),
-                claimed(low, high, limit, what, above), f"{style.label(worst)}, {times}",
-            )  # fmt: skip
+        for name, settings in self.report["claims"].items():
+            found = timing_claims.tested(Claim(**settings), agents, self._t50, self._mean)
+            if found:
+                compare = claimed(*found.interval[1:], found.limit, found.needs(), found.above)
+                yield _row(keys | {"metric": f"claim_{name}"}, found.interval, found.runs, found.what, compare)
 
-    def _differences(self, keys: dict[str, str], agents: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
-        for one, other in self.report["differences"]:
-            if one in agents and other in agents:
-                value = mean_difference(self._t50(agents[one]), self._t50(agents[other]))
-                runs = agents[one]
-                metric = f"t50_difference {one} {other}"
-                yield Row(
-                    keys | {"metric": metric}, *value, len(runs), int(runs["steps"].iloc[0]), None, count_note(runs)
-                )
+    def _differences(self, keys: dict[str, str], agents: Mapping[str, Mapping[str, pd.DataFrame]]) -> Iterator[Row]:
+        by_scale = {scale: {model: self._t50(runs) for model, runs in mine.items()} for scale, mine in agents.items()}
+        for found in timing_claims.differences(self.report["differences"], by_scale):
+            runs = [agents[found.scale][model] for model in found.pair]
+            words = {"setting": f"scale={found.scale}", "metric": " ".join([DIFFERENCE, *found.pair])}
+            yield _row(keys | words, found.interval, runs, found.says)
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         lines = records(table)
-        scales = list(dict.fromkeys(_scale(line) for line in lines))
+        scales = list(dict.fromkeys(_scale(line) for line in lines if line["model"]))
         found = [self._success_table([line for line in lines if _scale(line) == scale], scale) for scale in scales]
         found += [self._outcomes_table([line for line in lines if _scale(line) == scale], scale) for scale in scales]
-        differences = [line for line in lines if line["metric"].startswith("t50_difference")]
-        return [*found, self._differences_table(differences), self._claims_table(lines)]
+        differences = [line for line in lines if line["metric"].startswith(DIFFERENCE)]
+        mastered = {
+            f"{_scale(line)} {line['model']}" for line in lines
+            if line["metric"] == "trained" and not _oracle(line) and line["ours"] >= self.report["mastered"]
+        }  # fmt: skip
+        return [*found, self._differences_table(differences, mastered), self._claims_table(lines)]
 
     def _success_table(self, lines: list[dict[str, Any]], scale: str) -> Table:
         trained = "–".join(map(str, self.report["trained"]))
-        header = ["Success at T =", trained, *map(str, self.report["shown"]), "T50"]
+        header = ["Success at T =", trained, *map(str, self.report["shown"]), "T50", "Late gain, points"]
+        most = max(line["n_seeds"] for line in lines if line["model"])
+        last = max(_time(line) for line in lines if line["metric"] == "success")
         rows = []
         for name, mine in _agents(lines).items():
             shares = {_time(line): line for line in mine if line["metric"] == "success"}
-            (mean,) = [line for line in mine if line["metric"] == "trained"]
-            (t50,) = [line for line in mine if line["metric"] == "t50"]
+            mean, t50, gain = (_line(mine, metric) for metric in ("trained", "t50", LATE))
             shown = [percent(shares[time]["ours"]) if time in shares else "–" for time in self.report["shown"]]
-            rows.append([name, ours(mean, percent), *shown, ours(t50, "{:g}".format)])
+            remarks = [
+                f"{mean['n_seeds']} seeds" if mean["n_seeds"] < most else "",
+                "" if mean["ours"] >= self.report["mastered"] else "not mastered",
+            ]
+            rows.append(
+                [
+                    "; ".join(filter(None, [name, *remarks])), ours(mean, percent), *shown,
+                    ours(t50, lambda value: f"> {last}" if value > last else f"{value:g}"),
+                    ours(gain, lambda value: f"{100 * value:+.1f}"),
+                ]
+            )  # fmt: skip
         return Table(f"{self.experiment.title}, {timing_panels.told(scale)} ({self.experiment.source})", header, rows)
 
     def _outcomes_table(self, lines: list[dict[str, Any]], scale: str) -> Table:
@@ -187,34 +197,33 @@ class Timing(Kind):
             rows.append([name, *texts])
         return Table(f"How they fail, in percent of the episodes, {timing_panels.told(scale)}", header, rows)
 
-    def _differences_table(self, lines: list[dict[str, Any]]) -> Table:
-        rows = []
-        for line in lines:
-            _, one, other = line["metric"].split()
-            low, high = line["ours_low"], line["ours_high"]
-            says = "longer" if low > 0 else "shorter" if high < 0 else "not told apart"
-            rows.append(
-                [
-                    timing_panels.told(_scale(line)),
-                    style.label(one),
-                    style.label(other),
-                    ours(line, "{:.1f}".format),
-                    says,
-                ]
-            )
-        return Table("Differences of T50", ["", "this agent", "and that one", "difference", "this one lasts"], rows)
-
-    def _claims_table(self, lines: list[dict[str, Any]]) -> Table:
+    def _differences_table(self, lines: list[dict[str, Any]], mastered: Collection[str]) -> Table:
         rows = [
             [
-                timing_panels.told(_scale(line)), line["printed"], line["note"].replace("; a claim in words", ""),
-                ours(line, percent), line["verdict"] or "–",
+                timing_panels.told(_scale(line)),
+                *(style.label(model) + ("" if f"{_scale(line)} {model}" in mastered else "; not mastered")
+                  for model in line["metric"].split()[1:]),
+                ours(line, "{:.1f}".format), line["note"],
+            ]
+            for line in lines
+        ]  # fmt: skip
+        header = ["", "this agent", "and that one", "difference", "this one lasts"]
+        return Table("Differences of T50, said after Holm's correction over all of them", header, rows)
+
+    def _claims_table(self, lines: list[dict[str, Any]]) -> Table:
+        said = {(row["metric"], row["setting"]): row["source"] for row in records(self.published)}
+        rows = [
+            [
+                timing_panels.told(_scale(line)), line["printed"],
+                "us" if said.get((line["metric"], line["setting"])) == OURS else "the source",
+                line["note"].replace("; a claim in words", ""),
+                ours(line, percent if "success" in line["note"] else "{:.1f}".format), line["verdict"] or "–",
             ]
             for line in lines
             if line["metric"].startswith("claim_")
         ]  # fmt: skip
         title = f"Claims. {self.experiment.title} ({self.experiment.source})"
-        return Table(title, ["", "The source says", "Tested by", "ours", "verdict"], rows)
+        return Table(title, ["", "The claim", "said by", "tested by", "ours", "verdict"], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """Success by time, a row for each scale; T50 of every seed below."""
@@ -232,7 +241,7 @@ class Timing(Kind):
     def pictures(self, measured: Measured) -> dict[str, bytes]:
         """`film.png` and `film.gif`: the first seed of every agent that is told T itself, between opposite corners."""
         films: dict[str, dict[int, timing_film.Squares]] = {}
-        grid: list[int] = []
+        size = target = 0
         for words, runs in by_cell(measured.runs):
             recorded = measured.weights[
                 (measured.weights["cell"] == runs["cell"].iloc[0]) & (measured.weights["seed"] == runs["seed"].min())
@@ -241,10 +250,31 @@ class Timing(Kind):
             if "squares" in arrays and float(_scale(words)) == 1:
                 times = arrays["times"].astype(int).tolist()
                 films[_name(words)] = dict(zip(times, arrays["squares"].astype(np.float32), strict=True))
-                grid = arrays["grid"].astype(int).tolist()
+                size, target = arrays["grid"].astype(int).tolist()
         if not films:
             return {}
-        return {"film.png": timing_film.strip(films, *grid), "film.gif": timing_film.film(films, *grid)}
+        episodes = timing_film.scenes(films, size, target, GRACE)
+        return {"film.png": timing_film.strip(episodes), "film.gif": timing_film.film(episodes)}
+
+
+def _row(
+    keys: dict[str, str], interval: tuple[float, float, float], groups: Sequence[pd.DataFrame], note: str,
+    compare: "Callable[[dict[str, str]], Comparison] | None" = None,
+) -> Row:  # fmt: skip
+    """A row on one agent or two; the seeds are those of the smaller group."""
+    notes = "; ".join(dict.fromkeys(filter(None, [note, *map(count_note, groups)])))
+    return Row(keys, *interval, min(map(len, groups)), int(groups[0]["steps"].iloc[0]), compare, notes)
+
+
+def _late_gain(steps: NDArray[np.float64], returns: NDArray[np.float64]) -> float:
+    """Growth of a curve from four fifths of its steps, or the first evaluation after them, to its end."""
+    return float(returns[-1] - returns[steps >= (1 - FIFTH) * steps[-1]][0])
+
+
+def _line(lines: Sequence[dict[str, Any]], metric: str) -> dict[str, Any]:
+    """The one line of a metric."""
+    (found,) = [line for line in lines if line["metric"] == metric]
+    return found
 
 
 def _shares(runs: pd.DataFrame, column: str) -> NDArray[np.float64]:

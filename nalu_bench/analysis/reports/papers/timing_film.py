@@ -1,8 +1,9 @@
 """Films of agents in the grid world: a strip of pictures, and the same as a GIF."""
 
 import io
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,64 +13,113 @@ from nalu_bench.analysis.render import style
 Squares = NDArray[np.float32]
 """Where an agent is at the start and after every action."""
 
-GAP = 6
-"""White pixels between two pictures."""
-
-ABOVE = 28
-"""Pixels above a line of pictures, for the numbers of the actions."""
+IN_TIME, NOT_IN_TIME = "#009E73", "#D55E00"
 
 FRAME = 300
 """Milliseconds of a picture in the GIF."""
 
+GAP, ABOVE = 6, 28
+"""White pixels of the strip between two pictures, and above a line of them."""
 
-def strip(films: Mapping[str, Mapping[int, Squares]], size: int, target: int) -> bytes:
-    """A PNG with a line of pictures for every agent and time, a picture for every action until one after time T.
+DOTS = 100
+"""Pixels of an inch of the GIF."""
+
+COLOURS = 32
+"""Of the GIF."""
+
+
+class Scene(NamedTuple):
+    """One episode: the agent's label, T, the pictures from the start to the end, and the action that arrived or 0."""
+
+    agent: str
+    time: int
+    pictures: NDArray[np.uint8]
+    arrived: int
+
+    def colour(self, taken: int) -> str:
+        """Of the number of an action: whether it arrives, and in time."""
+        if not self.arrived or taken < self.arrived:
+            return "black"
+        return IN_TIME if self.arrived == self.time else NOT_IN_TIME
+
+
+def scenes(films: Mapping[str, Mapping[int, Squares]], size: int, target: int, grace: int) -> list[Scene]:
+    """An episode for every agent and time, until the agent arrives or action T + grace is taken.
 
     Args:
         films: agent -> {T: its squares}.
         size: squares of a side of the grid.
         target: the red square.
+        grace: actions after T.
     """
-    lines = [(agent, time, path) for agent, times in films.items() for time, path in times.items()]
-    longest = max(time for _, time, _ in lines) + 2
-    side = len(_pictures(lines[0][2][:1], size, target)[0])
+    found = []
+    for agent, times in films.items():
+        for time, path in times.items():
+            there = np.flatnonzero(path[: time + grace + 1] == target)
+            arrived = int(there[0]) if len(there) else 0
+            found.append(Scene(agent, time, _pictures(path[: (arrived or time + grace) + 1], size, target), arrived))
+    return found
+
+
+def strip(episodes: list[Scene]) -> bytes:
+    """A PNG with a line of pictures for every episode, one for every action."""
+    longest = max(len(scene.pictures) for scene in episodes)
+    side = episodes[0].pictures.shape[1]
     across, down = side + GAP, side + ABOVE
-    canvas = np.full((down * len(lines), across * longest, 3), 255, np.uint8)
-    figure, ((axis,),) = style.new_figure(0.42 * longest + 1.6, 0.47 * len(lines) + 0.3)
+    canvas = np.full((down * len(episodes), across * longest, 3), 255, np.uint8)
+    figure, ((axis,),) = style.new_figure(0.5 * longest + 1.6, 0.72 * len(episodes))
     axis.axis("off")
-    for number, (agent, time, path) in enumerate(lines):
+    for number, scene in enumerate(episodes):
         top = down * number + ABOVE
-        axis.text(-GAP, top + side / 2, f"{agent}\nT = {time}", fontsize=7, ha="right", va="center")
-        for taken, picture in enumerate(_pictures(path[: time + 2], size, target)):
+        axis.text(-GAP, top + side / 2, f"{scene.agent}\nT = {scene.time}", fontsize=8, ha="right", va="center")
+        for taken, picture in enumerate(scene.pictures):
             canvas[top : top + side, across * taken : across * taken + side] = picture
-            arrives = path[taken] == target and (path[:taken] != target).all()
-            colour = "#009E73" if arrives and taken == time else "#D55E00" if arrives else "black"
-            axis.text(across * taken + side / 2, top - 3, str(taken), fontsize=6, ha="center", color=colour)
+            axis.text(
+                across * taken + side / 2, top - 4, str(taken), fontsize=8, ha="center", color=scene.colour(taken)
+            )
     axis.imshow(canvas, aspect="equal", interpolation="nearest")
-    return _png(figure)
-
-
-def film(films: Mapping[str, Mapping[int, Squares]], size: int, target: int) -> bytes:
-    """A GIF: all agents side by side, one time below the other, action by action."""
-    from PIL import Image
-
-    times = list(next(iter(films.values())))
-    frames = []
-    for taken in range(max(times) + 2):
-        rows = [
-            _beside([_pictures(agent[time], size, target)[min(taken, time + 1)] for agent in films.values()])
-            for time in times
-        ]
-        frames.append(Image.fromarray(np.concatenate(rows)).quantize(16))
     written = io.BytesIO()
-    more = {"save_all": True, "append_images": frames[1:], "loop": 0, "optimize": True}
-    frames[0].save(written, "GIF", duration=[FRAME] * (len(frames) - 1) + [4 * FRAME], **more)
+    figure.savefig(written, format="png", metadata={"Software": None})
     return written.getvalue()
 
 
-def _beside(pictures: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    padded = [np.pad(picture, ((GAP, GAP), (GAP, 0), (0, 0)), constant_values=255) for picture in pictures]
-    return np.concatenate(padded, axis=1)
+def film(episodes: list[Scene]) -> bytes:
+    """A GIF: all agents side by side, a line for each T, action by action; an episode that is over stands still."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    agents = list(dict.fromkeys(scene.agent for scene in episodes))
+    times = list(dict.fromkeys(scene.time for scene in episodes))
+    figure, axes = style.new_figure(0.9 * len(agents) + 0.4, 1.15 * len(times) + 0.4, len(times), len(agents))
+    shown = {}
+    for scene in episodes:
+        axis = axes[times.index(scene.time)][agents.index(scene.agent)]
+        axis.set(xticks=[], yticks=[])
+        shown[scene.agent, scene.time] = axis, axis.imshow(scene.pictures[0], interpolation="nearest")
+        if axis in axes[0]:
+            axis.set_title(_narrow(scene.agent), fontsize=7)
+        if axis in axes[:, 0]:
+            axis.set_ylabel(f"T = {scene.time}")
+    canvas: Any = FigureCanvasAgg(figure)
+    figure.set_dpi(DOTS)
+    frames = []
+    for taken in range(max(len(scene.pictures) for scene in episodes)):
+        for scene in episodes:
+            axis, image = shown[scene.agent, scene.time]
+            now = min(taken, len(scene.pictures) - 1)
+            image.set_data(scene.pictures[now])
+            axis.set_xlabel(f"action {now}", color=scene.colour(now), fontsize=7)
+        canvas.draw()
+        frames.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).quantize(COLOURS))
+    written = io.BytesIO()
+    more: dict[str, Any] = {"save_all": True, "append_images": frames[1:], "loop": 0, "optimize": True}
+    frames[0].save(written, "GIF", duration=[FRAME] * (len(frames) - 1) + [6 * FRAME], **more)
+    return written.getvalue()
+
+
+def _narrow(agent: str) -> str:
+    """A label in several lines: broken before a bracket, and after a comma outside of one."""
+    return re.sub(r", (?![^\[]*\])", ",\n", agent.replace(" of [", "\nof ["))
 
 
 def _pictures(path: Squares, size: int, target: int) -> NDArray[np.uint8]:
@@ -79,9 +129,3 @@ def _pictures(path: Squares, size: int, target: int) -> NDArray[np.uint8]:
 
     agent = torch.from_numpy(np.ascontiguousarray(path))
     return images(size, agent, torch.full_like(agent, target))
-
-
-def _png(figure: Any) -> bytes:
-    written = io.BytesIO()
-    figure.savefig(written, format="png", metadata={"Software": None})
-    return written.getvalue()

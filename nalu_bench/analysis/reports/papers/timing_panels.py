@@ -29,16 +29,20 @@ def draw(
     Returns: the figure, and the numbers drawn in it.
     """
     scales = list(dict.fromkeys(shares["scale"]))
-    figure, axes = style.new_figure(9.6, 2.5 * len(scales) + 3.4, len(scales) + 1, len(panels))
+    figure, axes = style.new_figure(3.0 * len(panels), 2.5 * len(scales) + 3.4, len(scales) + 1, len(panels))
     for line, scale in zip(axes, scales, strict=False):
         for axis, (title, models) in zip(line, panels.items(), strict=True):
-            _success(axis, shares[shares["scale"] == scale], models, trained)
+            mine = shares[shares["scale"] == scale]
+            if not mine["model"].isin(models).any():
+                axis.remove()
+                continue
+            _success(axis, mine, models, trained)
             axis.set_title(title if scale == scales[0] else "")
         line[0].set_ylabel(f"Success, {told(scale)}")
     below = figure.add_subplot(axes[-1][0].get_gridspec()[-1, :])
     for axis in axes[-1]:
         axis.remove()
-    _longest(below, longest, scales)
+    _longest(below, longest, scales, int(shares["time"].max()))
     drawn = shares[["scale", "agent", "time", "ours", "ours_low", "ours_high"]]
     drawn = drawn.rename(columns={"time": "x", "ours": "y", "ours_low": "low", "ours_high": "high"})
     seeds = longest.rename(columns={"t50": "y"}).assign(x=np.nan, low=np.nan, high=np.nan)
@@ -68,8 +72,8 @@ def _success(axis: "Axes", shares: pd.DataFrame, models: Sequence[str], trained:
     axis.legend(fontsize=6.5, loc="upper right")
 
 
-def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str]) -> None:
-    """T50 of every seed, a line an agent, filled for the first scale."""
+def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str], last: int) -> None:
+    """T50 of every seed, a line an agent, filled for the first scale. Those that never fail are beyond the last T."""
     agents = list(dict.fromkeys(longest["agent"]))
     for number, scale in enumerate(scales):
         mine = longest[longest["scale"] == scale]
@@ -83,5 +87,7 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str]) -> None
             markeredgecolor="#0072B2", markerfacecolor=face, label=told(scale),
         )  # fmt: skip
     axis.set(yticks=range(len(agents)), yticklabels=agents, xlabel="T50: the first T at which a seed fails")
+    ticks = [*range(15, last, 5), last + 1]
+    axis.set_xticks(ticks, [*map(str, ticks[:-1]), f"> {last}"])
     axis.invert_yaxis()
     axis.legend(fontsize=7, loc="lower right")
