@@ -1,7 +1,7 @@
 """Success of agents that must arrive at time T, as in section 4.5 of Trask et al. 2018."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,9 +48,9 @@ class TimingSettings(Settings):
     mastered: float
     failed: float
     shown: list[int]
-    claims: dict[str, Claim]
-    differences: list[list[str]]
     panels: dict[str, list[str]]
+    claims: dict[str, Claim] = field(default_factory=dict)
+    differences: list[list[str]] = field(default_factory=list)
 
 
 @register("timing", version=1)
@@ -160,7 +160,8 @@ class Timing(Kind):
             f"{_scale(line)} {line['model']}" for line in lines
             if line["metric"] == "trained" and not _oracle(line) and line["ours"] >= self.report["mastered"]
         }  # fmt: skip
-        return [*found, self._differences_table(differences, mastered), self._claims_table(lines)]
+        found += [self._differences_table(differences, mastered), self._claims_table(lines)]
+        return [table for table in found if table.rows]
 
     def _success_table(self, lines: list[dict[str, Any]], scale: str) -> Table:
         trained = "–".join(map(str, self.report["trained"]))
