@@ -50,7 +50,10 @@ class Hypothesis(NamedTuple):
     def with_choice(self, choice: Choice, predictions: Predictions) -> "Hypothesis":
         """The same with one choice; raises UsageError if the predictions have no such choice."""
         if choice not in predictions.choices:
-            raise unknown("score of a hypothesis", choice.told(), [one.told() for one in predictions.choices])
+            known = [one.words() for one in predictions.choices]
+            for name, word in choice.words().items():
+                if all(one[name] != word for one in known):
+                    raise unknown(f"{name} of a score", word, {one[name] for one in known})
         return self._replace(choices=(predictions.choices.index(choice),))
 
 

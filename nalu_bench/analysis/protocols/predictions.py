@@ -49,6 +49,10 @@ class Choice(NamedTuple):
     scoring: Scoring
     statistic: str
 
+    def words(self) -> dict[str, str]:
+        """Its parts by name."""
+        return {name: str(value) for name, value in {**self.scoring._asdict(), "statistic": self.statistic}.items()}
+
     def told(self) -> str:
         """In a few words."""
         one = self.scoring

@@ -59,6 +59,9 @@ class Samples:
         """Read them from the curves: every evaluation must be kept. `steps`: see `Scoring`."""
         curves = measured.curves.sort_values(["cell", "seed", "step"], kind="stable")
         first = curves[curves["step"] == 0]
+        earliest = curves.loc[curves["step"] > 0, "step"].min()
+        if wrong := [limit for limit in steps if limit and limit < earliest]:
+            raise UsageError(f"training is cut off after an evaluation, the first at step {earliest}, got {wrong[0]}.")
         runs = measured.runs[["cell", "seed"]]
         at = {
             (rule, limit, cell): errors

@@ -24,7 +24,7 @@ from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
@@ -135,6 +135,12 @@ class Forensics(Kind):
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         """Those of the printed table: it belongs to another experiment, which checks them."""
         return {}
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for name in self.report.get("fitting", []):
+            if name not in self.report["models"]:
+                raise unknown("model in fitting", name, self.report["models"])
 
     def require(self, measured: Measured) -> None:
         counted = measured.runs.groupby("cell")["seed"].nunique()

@@ -65,7 +65,11 @@ def test_other_seeds_judge_the_scores_that_the_search_chose(finalist: str, searc
             lambda scores: scores[:1],
             "scores of trask2018/table1_finalist must have one for each of its 2 hypotheses (law=",
         ),
-        (lambda scores: [scores[0], scores[1] | {"metric": "mea"}], "unknown score of a hypothesis 'best, mea / mean"),
+        (lambda scores: [scores[0], scores[1] | {"metric": "mea"}], "unknown metric of a score 'mea'; did you mean"),
+        (
+            lambda scores: [scores[0], scores[1] | {"steps": 99}],
+            "unknown steps of a score '99'. Known: 10000, 2500, 5000",
+        ),
     ],
 )
 def test_scores_must_be_there_for_every_protocol(change: Callable[[list[Any]], list[Any]], words: str) -> None:
@@ -73,3 +77,14 @@ def test_scores_must_be_there_for_every_protocol(change: Callable[[list[Any]], l
     scores = change(experiment.load("trask2018/table1_finalist").report["scores"])
     with pytest.raises(UsageError, match=re.escape(words)):
         kind_of("table1_finalist", scores=scores).rows(measured)
+
+
+def test_only_models_of_the_table_can_choose() -> None:
+    with pytest.raises(UsageError, match=r"unknown model in fitting 'nothing'\. Known: linear, nac, nalu, relu6"):
+        kind_of("table1_finalist", fitting=["nothing"]).check([])
+
+
+def test_training_is_cut_off_after_an_evaluation() -> None:
+    measured = trained(nalu_bench.load("trask2018/table1_finalist")._measured)
+    with pytest.raises(UsageError, match=r"the first at step 500, got -5\."):
+        kind_of("table1_finalist", steps=[10_000, -5]).rows(measured)
