@@ -10,6 +10,14 @@ from nalu_bench.run import compiler
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
+def test_the_cell_of_every_timed_workload_composes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import measure
+
+    for workload in (*measure.WORKLOADS, measure.IMAGES, measure.AGENTS):
+        assert workload.cell(20, 10).recipe.steps == 20
+
+
 @pytest.mark.compiled
 @pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
 def test_a_compiled_block_trains_a_seed_many_times_faster_than_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
