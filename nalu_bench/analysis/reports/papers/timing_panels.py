@@ -29,15 +29,18 @@ def draw(
     Returns: the figure, and the numbers drawn in it.
     """
     scales = list(dict.fromkeys(shares["scale"]))
-    figure, axes = style.new_figure(3.0 * len(panels), 2.5 * len(scales) + 3.4, len(scales) + 1, len(panels))
-    for line, scale in zip(axes, scales, strict=False):
-        for axis, (title, models) in zip(line, panels.items(), strict=True):
-            mine = shares[shares["scale"] == scale]
-            if not mine["model"].isin(models).any():
-                axis.remove()
+    figure, axes = style.new_figure(3.0 * len(panels), 2.5 * len(scales) + 3.8, len(scales) + 1, len(panels))
+    for column, (title, models) in enumerate(panels.items()):
+        drawn_at = [scale for scale in scales if shares.loc[shares["scale"] == scale, "model"].isin(models).any()]
+        for line, scale in zip(axes, scales, strict=False):
+            if scale not in drawn_at:
+                line[column].remove()
                 continue
-            _success(axis, mine, models, trained)
-            axis.set_title(title if scale == scales[0] else "")
+            _success(line[column], shares[shares["scale"] == scale], models, trained)
+            line[column].set_title(title if scale == drawn_at[0] else "")
+            if scale == drawn_at[-1]:
+                _legend(line[column], alone=scale != scales[-1])
+    for line, scale in zip(axes, scales, strict=False):
         line[0].set_ylabel(f"Success, {told(scale)}")
     below = figure.add_subplot(axes[-1][0].get_gridspec()[-1, :])
     for axis in axes[-1]:
@@ -69,7 +72,12 @@ def _success(axis: "Axes", shares: pd.DataFrame, models: Sequence[str], trained:
             rows["time"], rows["ours_low"], rows["ours_high"], color=look["color"], alpha=0.15, linewidth=0
         )
     axis.set(xlabel="T", ylim=(-0.03, 1.03), xlim=(shares["time"].min(), shares["time"].max()))
-    axis.legend(fontsize=6.5, loc="upper right")
+
+
+def _legend(axis: "Axes", alone: bool) -> None:
+    """The agents of a column, below its last panel. Where that panel stands `alone`, no room need be made for it."""
+    legend = axis.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2)
+    legend.set_in_layout(not alone)
 
 
 def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str], last: int) -> None:
@@ -90,4 +98,4 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str], last: i
     ticks = [*range(15, last, 5), last + 1]
     axis.set_xticks(ticks, [*map(str, ticks[:-1]), f"> {last}"])
     axis.invert_yaxis()
-    axis.legend(fontsize=7, loc="lower right")
+    axis.legend(fontsize=7, loc="upper right")
