@@ -39,7 +39,7 @@ class Document:
     def of(cls, kind: Kind, measured: Collection) -> "Document":
         """Compare the measurements with the printed numbers."""
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-        table = compared(_judged(kind.rows(trained(measured)), measured), kind.published)
+        table = compared(_judged(kind.rows(measured.trained), measured), kind.published)
         judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
         footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
         layouts = kind.tables(footnotes.mark(table, judged))
@@ -105,11 +105,6 @@ class Document:
 
     def _notes(self) -> list[str]:
         return [*self.remarks, *self.footnotes]
-
-
-def trained(measured: Collection) -> Collection:
-    """The measurements without the cells that were skipped."""
-    return replace(measured, runs=measured.runs[measured.runs["status"] != Status.SKIPPED])
 
 
 def csv(frame: pd.DataFrame) -> str:

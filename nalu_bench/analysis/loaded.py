@@ -10,7 +10,7 @@ import pandas as pd
 
 from nalu_bench import paths
 from nalu_bench.analysis import folders, results
-from nalu_bench.analysis.document import Document, trained
+from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.explained import explain
 from nalu_bench.analysis.measure import collect
 from nalu_bench.analysis.measure.collect import MEASURED, read_runs
@@ -37,10 +37,12 @@ class Loaded:
 
     Attributes:
         experiment: the experiment. folder: where its results lie.
+        made: its report in words, if it was made just now.
     """
 
     experiment: Experiment
     folder: Path
+    made: Document | None = None
 
     @functools.cached_property
     def manifest(self) -> dict[str, Any]:
@@ -79,18 +81,18 @@ class Loaded:
     @functools.cached_property
     def document(self) -> Document:
         """The report in words: tables in the layout of the paper, verdicts, remarks, footnotes."""
-        return Document.of(self.kind, self._measured)
+        return self.made or Document.of(self.kind, self._measured)
 
     def figure(self) -> "Figure":
         """The figure of the report."""
         with style.applied():
-            drawn: Figure = self.kind.figure(trained(self._measured), self.table)[0]
+            drawn: Figure = self.kind.figure(self._measured.trained, self.table)[0]
             return drawn
 
     def pictures(self) -> dict[str, bytes]:
         """Further pictures of the report by file name, such as `film.gif`; most reports have none."""
         with style.applied():
-            return self.kind.pictures(trained(self._measured))
+            return self.kind.pictures(self._measured.trained)
 
     def learning_curves(self, seeds: Collection[int] | None = None, **words: str) -> "Figure":
         """Errors against the step, all seeds faint and their median strong: a panel for each cell with these words.
@@ -120,10 +122,12 @@ class Loaded:
     @functools.cached_property
     def kind(self) -> Kind:
         """The kind of report, with its settings."""
-        return results.kind_of(self.experiment)
+        return self.made.kind if self.made else results.kind_of(self.experiment)
 
     @functools.cached_property
     def _measured(self) -> collect.Collection:
+        if self.made:
+            return self.made.measured
         for name in MEASURED:
             if name in self.manifest["files"] and not (self.folder / name).exists():
                 raise UsageError(

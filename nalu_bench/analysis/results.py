@@ -9,10 +9,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nalu_bench import registry
-from nalu_bench.analysis.document import Document, csv, trained
+from nalu_bench.analysis.document import Document, csv
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
@@ -52,6 +52,13 @@ class Scope:
         return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
 
 
+class Written(NamedTuple):
+    """A folder of results that is up to date, and the report in words that was made for it."""
+
+    folder: Path
+    document: Document
+
+
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
     committed = committed_budget(results / experiment.name)
@@ -75,8 +82,8 @@ def kind_of(experiment: Experiment) -> Kind:
     return kind
 
 
-def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> Path:
-    """Bring a folder of results up to date with the store. Returns the folder.
+def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> Written:
+    """Bring a folder of results up to date with the store.
 
     Args:
         scope: what to report. store: the runs. results: the folder of all results.
@@ -103,11 +110,11 @@ def write(scope: Scope, store: Store, results: Path, beside: Path | None = None)
     try:
         if before is None or _news(now, before):
             _write_measured(folder, now)
-        _render(kind, folder)
+        document = _render(kind, folder)
         _seal(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
-    return folder
+    return Written(folder, document)
 
 
 def _refuse_contradictions(now: Collection, folder: Path, store: Store) -> None:
@@ -142,13 +149,6 @@ def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store
                 f"{folder} judges {want.cell.label()} by {old['criteria']}, and its whole curves are not in the store "
                 "to judge it anew; train it again: nalu-bench run ... committed=false"
             )
-
-
-def told(experiment: Experiment, folder: Path, width: int = 100) -> str:
-    """The table of a folder of results with its verdicts, for a terminal of this many columns."""
-    measured = Collection.read(folder)
-    assert measured is not None
-    return Document.of(kind_of(experiment), measured).terminal(width)
 
 
 def target(scope: Scope, results: Path) -> Path:
@@ -194,19 +194,20 @@ def _seal(folder: Path) -> None:
         _write_manifest(folder, manifest | {"files": files})
 
 
-def _render(kind: Kind, folder: Path) -> None:
-    """Make tables and figures from the measured files in the folder."""
+def _render(kind: Kind, folder: Path) -> Document:
+    """Make tables and figures from the measured files in the folder. Returns the tables."""
     measured = Collection.read(folder)
     assert measured is not None
     document = Document.of(kind, measured)
     for name, text in document.texts().items():
         _write_text(folder / name, text)
     with style.applied():
-        figure, drawn = kind.figure(trained(measured), document.table)
+        figure, drawn = kind.figure(measured.trained, document.table)
         _write_text(folder / "figure.csv", csv(drawn))
         _write_figure(folder, figure)
-        for name, data in kind.pictures(trained(measured)).items():
+        for name, data in kind.pictures(measured.trained).items():
             write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
+    return document
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -41,16 +41,14 @@ def add(verbs: "asked.Verbs") -> None:
 
 def leaderboard(options: argparse.Namespace) -> int:
     """Print the ranking; with a unit of one's own, train its cells first."""
-    from nalu_bench.analysis import folders, results
-    from nalu_bench.plan import experiment
+    from nalu_bench.analysis.loaded import load
 
     units = [text.removeprefix("unit=") for text in options.overrides if text.startswith("unit=")]
     others = [text for text in options.overrides if not text.startswith("unit=")]
     if not units:
         if others:
             raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
-        chosen = experiment.load(NAME)
-        print(results.told(chosen, folders.find(chosen, paths.results_dir())))
+        print(load(NAME).document.terminal())
         return 0
     return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
 
@@ -81,9 +79,9 @@ def _report(plan: "Plan", chosen: "Experiment | None") -> None:
 
     assert chosen is not None
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
-    folder = results.write(scope, asked.store(), paths.results_dir(), beside=_ranked())
-    print(f"\n{results.told(chosen, folder)}\n\nwritten to {paths.short(folder)}/")
-    print(f"to look at:   {paths.short(build.report(Loaded(chosen, folder)))}")
+    loaded = Loaded(chosen, *results.write(scope, asked.store(), paths.results_dir(), beside=_ranked()))
+    print(f"\n{loaded.document.terminal()}\n\nwritten to {paths.short(loaded.folder)}/")
+    print(f"to look at:   {paths.short(build.report(loaded))}")
 
 
 def with_unit(chosen: "Experiment", unit: str) -> "Experiment":

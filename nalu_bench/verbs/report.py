@@ -8,8 +8,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from nalu_bench.analysis.results import Written
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
@@ -39,10 +38,10 @@ def report(options: argparse.Namespace) -> int:
     if name is None:
         raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}; or --all.")
     chosen = experiment.load(name)
-    folder = _write(chosen, overrides)
-    print(results.told(chosen, folder))
+    folder, document = _write(chosen, overrides)
+    loaded = Loaded(chosen, folder, document)
+    print(document.terminal())
     print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    loaded = Loaded(chosen, folder)
     if not options.no_page:
         page, index = build.report(loaded), build.index(paths.results_dir())
         beside = "" if results.is_local(folder) else f", and all experiments in {paths.short(index)}"
@@ -59,14 +58,14 @@ def _report_all() -> int:
     from nalu_bench.analysis.pages import build
 
     for loaded in build.reported(paths.results_dir()):
-        page = build.report(Loaded(loaded.experiment, _write(loaded.experiment, [])))
+        page = build.report(Loaded(loaded.experiment, *_write(loaded.experiment, [])))
         print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
     return 0
 
 
-def _write(chosen: "Experiment", overrides: list[str]) -> "Path":
-    """Write the results of an experiment; returns their folder."""
+def _write(chosen: "Experiment", overrides: list[str]) -> "Written":
+    """Write the results of an experiment."""
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 

@@ -1,5 +1,6 @@
 """Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -92,6 +93,11 @@ class Collection(Measured):
                 raise ValueError(f"runs.csv has no column {', '.join(absent)}")
             predictions, weights = (_optional_table(folder / name) for name in list(TABLES)[1:])
             return cls(runs, curves, predictions, weights, manifest)
+
+    @functools.cached_property
+    def trained(self) -> "Collection":
+        """The measurements without the cells that were skipped."""
+        return replace(self, runs=self.runs[self.runs["status"] != Status.SKIPPED])
 
     def cost(self, cell: str) -> float:
         parts = [part for name, part in self.manifest["parts"].items() if name.startswith(f"{cell}/")]

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import nalu_bench
-from nalu_bench.analysis.document import trained
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.reports.error_forensics import ErrorForensics
@@ -24,7 +23,7 @@ def loaded() -> Loaded:
 
 @pytest.fixture(scope="module")
 def measured(loaded: Loaded) -> Measured:
-    return trained(loaded._measured)
+    return loaded._measured.trained
 
 
 def misfits(rows: pd.DataFrame) -> "pd.Series[float]":

@@ -9,7 +9,6 @@ import pytest
 
 import nalu_bench
 from nalu_bench import registry
-from nalu_bench.analysis.document import trained
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.protocols.explain import DISCREPANCIES
 from nalu_bench.analysis.reports.forensics import Forensics, Score
@@ -25,7 +24,7 @@ FINALISTS = [("table1_finalist", "table1_forensics"), ("table1_recurrent_finalis
 @pytest.mark.parametrize("name", [pytest.param("table1_finalist", marks=pytest.mark.slow), "table1_recurrent_finalist"])
 def test_the_gain_is_shown_under_every_discrepancy_and_judged_under_the_one_that_suits_best(name: str) -> None:
     loaded = nalu_bench.load(f"trask2018/{name}")
-    rows = {row.keys["metric"]: row for row in kind_of(name, tables=1).rows(trained(loaded._measured))}
+    rows = {row.keys["metric"]: row for row in kind_of(name, tables=1).rows(loaded._measured.trained)}
     shown = {f"gain_held_out_{term}" for term in DISCREPANCIES}
     assert shown <= set(rows)
     committed = loaded.table[loaded.table["operation"] == ""].set_index("metric")
@@ -46,7 +45,7 @@ def kind_of(name: str, **changes: Any) -> Forensics:
 
 def few_seeds(name: str) -> Measured:
     """What is recorded of the first seeds: enough for what is refused."""
-    measured = trained(nalu_bench.load(f"trask2018/{name}")._measured)
+    measured = nalu_bench.load(f"trask2018/{name}")._measured.trained
     return replace(measured, runs=measured.runs[measured.runs["seed"] < 4])
 
 
