@@ -76,6 +76,7 @@ class Timing(Kind):
     """
 
     settings = TimingSettings
+    shows_notes = True
     metrics: ClassVar[Mapping[str, Span | None]] = {"claim_*": None}
 
     def check(self, cells: Sequence[Wanted]) -> None:
@@ -167,7 +168,7 @@ class Timing(Kind):
         trained = "–".join(map(str, self.report["trained"]))
         header = ["Success at T =", trained, *map(str, self.report["shown"]), "T50", "Late gain, points"]
         most = max(line["n_seeds"] for line in lines if line["model"])
-        last = max(_time(line) for line in lines if line["metric"] == "success")
+        last = _last(lines)
         rows = []
         for name, mine in _agents(lines).items():
             shares = {_time(line): line for line in mine if line["metric"] == "success"}
@@ -180,7 +181,7 @@ class Timing(Kind):
             rows.append(
                 [
                     "; ".join(filter(None, [name, *remarks])), ours(mean, percent), *shown,
-                    ours(t50, lambda value: f"> {last}" if value > last else f"{value:g}"),
+                    ours(t50, _until(last)),
                     ours(gain, lambda value: f"{100 * value:+.1f}"),
                 ]
             )  # fmt: skip
@@ -213,12 +214,14 @@ class Timing(Kind):
 
     def _claims_table(self, lines: list[dict[str, Any]]) -> Table:
         said = {(row["metric"], row["setting"]): row["source"] for row in records(self.published)}
+        texts, until = {"success at": percent, "T50 of": "{:.1f}".format}, _until(_last(lines))
         rows = [
             [
                 timing_panels.told(_scale(line)), line["printed"],
                 "us" if said.get((line["metric"], line["setting"])) == OURS else "the source",
                 line["note"].replace("; a claim in words", ""),
-                ours(line, percent if "success" in line["note"] else "{:.1f}".format), line["verdict"] or "–",
+                ours(line, next((text for words, text in texts.items() if words in line["note"]), until)),
+                line["verdict"] or "–",
             ]
             for line in lines
             if line["metric"].startswith("claim_")
@@ -293,6 +296,16 @@ def _scale(words: Mapping[str, Any]) -> str:
 
 def _time(line: Mapping[str, Any]) -> int:
     return int(values_of(str(line["setting"]))["T"])
+
+
+def _last(lines: Sequence[dict[str, Any]]) -> int:
+    """The longest tested T."""
+    return max(_time(line) for line in lines if line["metric"] == "success")
+
+
+def _until(last: int) -> Callable[[float], str]:
+    """The text of a T50; beyond the last tested T it is not known."""
+    return lambda value: f"> {last}" if value > last else f"{round(value, 1):g}"
 
 
 def _oracle(words: Mapping[str, Any]) -> bool:

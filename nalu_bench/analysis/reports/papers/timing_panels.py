@@ -98,4 +98,4 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str], last: i
     ticks = [*range(15, last, 5), last + 1]
     axis.set_xticks(ticks, [*map(str, ticks[:-1]), f"> {last}"])
     axis.invert_yaxis()
-    axis.legend(fontsize=7, loc="upper right")
+    axis.legend(fontsize=7, loc="upper center", ncols=2)
