@@ -166,22 +166,22 @@ class Timing(Kind):
 
     def _success_table(self, lines: list[dict[str, Any]], scale: str) -> Table:
         trained = "–".join(map(str, self.report["trained"]))
-        header = ["Success at T =", trained, *map(str, self.report["shown"]), "T50", "Late gain, points"]
+        shown = map(str, self.report["shown"])
+        header = ["Agent", "T50", f"Success at T = {trained}", *shown, "Late gain, points"]
         most = max(line["n_seeds"] for line in lines if line["model"])
         last = _last(lines)
         rows = []
         for name, mine in _agents(lines).items():
             shares = {_time(line): line for line in mine if line["metric"] == "success"}
             mean, t50, gain = (_line(mine, metric) for metric in ("trained", "t50", LATE))
-            shown = [percent(shares[time]["ours"]) if time in shares else "–" for time in self.report["shown"]]
+            beyond = [percent(shares[time]["ours"]) if time in shares else "–" for time in self.report["shown"]]
             remarks = [
                 f"{mean['n_seeds']} seeds" if mean["n_seeds"] < most else "",
                 "" if mean["ours"] >= self.report["mastered"] else "not mastered",
             ]
             rows.append(
                 [
-                    "; ".join(filter(None, [name, *remarks])), ours(mean, percent), *shown,
-                    ours(t50, _until(last)),
+                    "; ".join(filter(None, [name, *remarks])), ours(t50, _until(last)), ours(mean, percent), *beyond,
                     ours(gain, lambda value: f"{100 * value:+.1f}"),
                 ]
             )  # fmt: skip
