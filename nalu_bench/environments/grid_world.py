@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -19,6 +18,10 @@ PLANES, PIXELS = OBSERVATIONS = ("planes", "pixels")
 TIME, REMAINING = TOLD = ("time", "remaining")
 GRACE = 8
 """Actions after time T until an episode ends; then the agent has not arrived."""
+
+
+SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+"""Numbers in single precision."""
 
 
 class Squares(NamedTuple):
@@ -55,7 +58,7 @@ class GridWorldTime(Environment[Squares]):
     Attributes:
         size: squares of a side.
         shortest, longest: T is uniform on these and all whole numbers between.
-        sweep: the episodes have every T in turn, instead of a random one.
+        sweep: the episodes of a batch have every T in turn, instead of a random one; one episode has the shortest.
         observation: `planes`, a one-hot vector of each square; or `pixels`, the numbers of both squares, for an agent
             that looks at their picture.
         told: the agent is told the `time` T at every step, or the time that is `remaining`, T - t.
@@ -89,8 +92,11 @@ class GridWorldTime(Environment[Squares]):
             raise unknown("observation", self.observation, OBSERVATIONS)
         if self.told not in TOLD:
             raise unknown("time that the agent is told", self.told, TOLD)
-        if not 0 < self.scale < math.inf:
-            raise UsageError(f"the scale of the time must be above 0 and finite, got {self.scale}.")
+        number = isinstance(self.scale, (int, float)) and not isinstance(self.scale, bool)
+        if not number or not SMALLEST <= self.scale <= LARGEST / self.horizon:
+            raise UsageError(
+                f"the scale of the time must be above 0 and finite in single precision, got {self.scale!r}."
+            )
 
     @property
     def horizon(self) -> int:

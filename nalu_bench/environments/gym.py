@@ -12,12 +12,13 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from nalu_bench.environments.grid_world import PLANES, TIME, GridWorldTime, Squares
+from nalu_bench.environments.grid_world import GRACE, PLANES, TIME, GridWorldTime, Squares
 from nalu_bench.environments.pictures import images, side
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 
 NAME = "nalu_bench/GridWorldTime-v0"
 FRAMES = 4
@@ -34,8 +35,8 @@ def _spaces(world: GridWorldTime) -> tuple[spaces.Dict, spaces.Discrete]:
         view: spaces.Space[Any] = spaces.Box(0.0, 1.0, (2, world.size, world.size), np.float32)
     else:
         view = spaces.Box(0, 255, (side(world.size), side(world.size), 3), np.uint8)
-    earliest = 0.0 if world.told == TIME else float(world.shortest - world.horizon)
-    told = spaces.Box(world.scale * earliest, world.scale * world.longest, (1,), np.float32)
+    scale, least = np.float32(world.scale), 0 if world.told == TIME else -GRACE
+    told = spaces.Box(scale * np.float32(least), scale * np.float32(world.longest), (1,), np.float32)
     return spaces.Dict({"view": view, "told": told}), spaces.Discrete(world.actions)
 
 
@@ -121,6 +122,10 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
     metadata = METADATA | {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **values: Any) -> None:
+        if not isinstance(num_envs, int) or num_envs < 1:
+            raise UsageError(f"num_envs must be a whole number of at least 1, got {num_envs!r}.")
+        if render_mode not in (None, *METADATA["render_modes"]):
+            raise unknown("render_mode", str(render_mode), METADATA["render_modes"])
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.episodes = _Episodes(GridWorldTime(**values))
@@ -137,9 +142,10 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
         return _observed(self.episodes.world, self.state), _info(self.state)
 
     def step(self, actions: np.ndarray) -> tuple[Observation, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        self._require_reset()
         _check(self.action_space, actions)
         world = self.episodes.world
-        after = world.step(self.state, torch.from_numpy(actions))
+        after = world.step(self.state, torch.as_tensor(actions))
         anew = self.over
         state = after.state
         if anew.any():
@@ -151,7 +157,13 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
         return _observed(world, state), reward, self.over.numpy(), never, _info(state)
 
     def render(self) -> Any:
+        self._require_reset()
         return tuple(_pictures(self.episodes.world, self.state)) if self.render_mode else None
+
+    def _require_reset(self) -> None:
+        """gymnasium checks the order of calls for a single episode only."""
+        if not hasattr(self, "state"):
+            raise ResetNeeded("reset() must come before step() and render().")
 
 
 gymnasium.register(

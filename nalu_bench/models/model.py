@@ -91,7 +91,8 @@ class Model:
         """The reason why this model cannot do `task`, or None if it can."""
         if task.inputs in self.accepts:
             return None
-        return f"a {self.kind} model takes {' or '.join(sorted(self.accepts))} inputs, {task.name} gives {task.inputs}s"
+        article, accepted = "an" if self.kind[0] in "aeiou" else "a", " or ".join(sorted(self.accepts))
+        return f"{article} {self.kind} model takes {accepted} inputs, {task.name} gives {task.inputs}s"
 
     def derived(self) -> dict[str, Any]:
         """Values by key that follow from the fields and are still part of the identity of a run."""

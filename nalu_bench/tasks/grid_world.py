@@ -61,8 +61,10 @@ class GridWorld(ActorCritic):
 
     def validate(self) -> None:
         for key in ("times", "test_times"):
-            if len(times := getattr(self, key)) != 2:
-                raise UsageError(f"task.{key} must be two times, the shortest and the longest, got {times}.")
+            if len(times := getattr(self, key)) != 2 or not 1 <= times[0] <= times[1]:
+                raise UsageError(
+                    f"task.{key} must be two times with 1 <= shortest <= longest, the shortest first, got {times}."
+                )
         super().validate()
         if self.test_episodes < 1:
             raise UsageError(f"task.test_episodes must be at least 1, got {self.test_episodes}.")

@@ -143,7 +143,7 @@ def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:
         ({"longest": 12.5}, "the longest of a grid world must be a whole number, got 12.5"),
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"told": "nothing"}, "unknown time that the agent is told 'nothing'"),
-        ({"scale": 0.0}, "above 0 and finite, got 0.0"),
+        ({"scale": 0.0}, "above 0 and finite in single precision, got 0.0"),
     ],
 )
 def test_values_that_cannot_be_are_refused(values: dict[str, Any], words: str) -> None:

@@ -1,18 +1,23 @@
 """The grid world as gymnasium knows it: the same rules, episode by episode and many at once."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from nalu_bench.environments import players
 from nalu_bench.environments.grid_world import GridWorldTime
-from nalu_bench.environments.gym import NAME
+from nalu_bench.environments.gym import NAME, GridWorldTimeVectorEnv
 from nalu_bench.errors import UsageError
 
 
-@pytest.mark.parametrize("values", [{}, {"observation": "pixels"}, {"told": "remaining", "scale": 0.1}])
+@pytest.mark.parametrize(
+    "values", [{}, {"observation": "pixels"}, {"told": "remaining", "scale": 0.1}, {"told": "remaining", "scale": 0.3}]
+)
 def test_gymnasium_finds_nothing_to_complain_of(values: dict[str, object]) -> None:
     check_env(gymnasium.make(NAME, render_mode="rgb_array", **values).unwrapped)
 
@@ -31,7 +36,7 @@ def test_the_perfect_player_succeeds_in_every_episode() -> None:
 
 
 def test_many_episodes_start_anew_with_the_step_after_their_end() -> None:
-    envs = gymnasium.make_vec(NAME, num_envs=50)
+    envs = gymnasium.make_vec(NAME, num_envs=50, scale=1.1)
     envs.reset(seed=3)
     world, before, ended = GridWorldTime(), np.zeros(50, bool), 0
     for _ in range(60):
@@ -73,6 +78,22 @@ def test_an_action_that_is_none_is_refused(action: float) -> None:
         many.step(np.array([0, action]))
 
 
-def test_a_world_that_cannot_be_is_refused() -> None:
-    with pytest.raises(UsageError, match="unknown observation 'sound'"):
-        gymnasium.make(NAME, observation="sound")
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"observation": "sound"}, "unknown observation 'sound'"),
+        ({"scale": "x"}, "above 0 and finite in single precision, got 'x'"),
+        ({"num_envs": 0}, "num_envs must be a whole number of at least 1, got 0"),
+        ({"render_mode": "human"}, "unknown render_mode 'human'"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        GridWorldTimeVectorEnv(**values)
+
+
+def test_nothing_comes_before_the_first_reset() -> None:
+    envs = GridWorldTimeVectorEnv(num_envs=2, render_mode="rgb_array")
+    for call in (envs.render, lambda: envs.step(np.array([0, 0]))):
+        with pytest.raises(ResetNeeded, match="reset"):
+            call()

@@ -165,15 +165,17 @@ def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_re
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("task.times=[0,12]", "1 <= shortest <= longest, got 0 and 12"),
+        ("task.times=[0,12]", r"task.times must be .* 1 <= shortest <= longest, .*got \[0, 12\]"),
+        ("task.test_times=[40,5]", r"task.test_times must be .* got \[40, 5\]"),
         ("task.size=1", "at least 2 squares, got 1"),
         ("task.observation=sound", "unknown observation 'sound'"),
-        ("task.time_scale=0", "above 0 and finite, got 0"),
+        ("task.time_scale=0", "above 0 and finite in single precision, got 0"),
+        ("task.time_scale=1e39", "above 0 and finite in single precision, got 1e+"),
         ("task.test_episodes=0", "task.test_episodes must be at least 1, got 0"),
         ("task.discount=1.5", r"task.discount must lie in \[0, 1\], got 1.5"),
         ("task.value_weight=-1", "task.value_weight must be at least 0 and finite, got -1"),
         ("model.penalties.entropy.weight=-0.1", "entropy.weight must be at least 0 and finite, got -0.1"),
-        ("task.times=[5]", "two times"),
+        ("task.times=[5]", "two times with"),
     ],
 )
 def test_values_that_cannot_be_are_refused(override: str, words: str) -> None:

@@ -200,7 +200,21 @@ def test_a_claim_on_nothing_or_without_a_limit_is_refused(claim: dict[str, Any],
         Timing(replace(FIGURE5, report=FIGURE5.report | {"claims": {"master": claim}})).check([])
 
 
-def test_without_a_test_beyond_the_trained_times_there_is_no_report() -> None:
-    short = runs("agent_lstm", [20, 20]).drop(columns=[f"test_success_{T}" for T in range(13, 41)])
-    with pytest.raises(UsageError, match="test_times must end above 12"):
-        Timing(FIGURE5).require(Measured(short))
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("task.times=[5,20]", r"reports training on T = 5 to 12, got task.times=\[5, 20\]"),
+        ("task.test_times=[3,12]", r"must begin at 5 or below and end above 12, got \[3, 12\]"),
+        ("task.test_times=[10,40]", r"must begin at 5 or below and end above 12, got \[10, 40\]"),
+    ],
+)
+def test_times_that_the_report_does_not_mean_are_refused_before_training(override: str, words: str) -> None:
+    cells = compose.plan_experiment(FIGURE5, ["budget=smoke", "model=agent_lstm", override]).cells
+    with pytest.raises(UsageError, match=words):
+        Timing(FIGURE5).check(cells)
+
+
+def test_a_report_on_times_needs_the_grid_world() -> None:
+    cells = compose.plan_experiment(experiment.load("trask2018/figure3"), ["budget=smoke"]).cells
+    with pytest.raises(UsageError, match="needs a task with times and test_times"):
+        Timing(FIGURE5).check(cells)

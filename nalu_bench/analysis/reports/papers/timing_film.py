@@ -15,6 +15,8 @@ Squares = NDArray[np.float32]
 
 IN_TIME, NOT_IN_TIME = "#009E73", "#D55E00"
 
+CAPTION = "The first seed of every agent, told T. The action that arrives is green if it does so in time, else orange."
+
 FRAME = 300
 """Milliseconds of a picture in the GIF."""
 
@@ -68,6 +70,7 @@ def strip(episodes: list[Scene]) -> bytes:
     across, down = side + GAP, side + ABOVE
     canvas = np.full((down * len(episodes), across * longest, 3), 255, np.uint8)
     figure, ((axis,),) = style.new_figure(0.5 * longest + 1.6, 0.72 * len(episodes))
+    figure.suptitle(CAPTION, fontsize=10)
     axis.axis("off")
     for number, scene in enumerate(episodes):
         top = down * number + ABOVE
@@ -91,6 +94,7 @@ def film(episodes: list[Scene]) -> bytes:
     agents = list(dict.fromkeys(scene.agent for scene in episodes))
     times = list(dict.fromkeys(scene.time for scene in episodes))
     figure, axes = style.new_figure(0.9 * len(agents) + 0.4, 1.15 * len(times) + 0.4, len(times), len(agents))
+    figure.suptitle(CAPTION, fontsize=8)
     shown = {}
     for scene in episodes:
         axis = axes[times.index(scene.time)][agents.index(scene.agent)]
