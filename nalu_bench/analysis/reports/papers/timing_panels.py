@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 ORACLE = {"color": "#888888", "linestyle": (0, (1, 1)), "marker": ""}
 
+NARROWEST = 5.0
+"""Inches of the figure, so that the words below T50 fit."""
+
 
 def draw(
     shares: pd.DataFrame, longest: pd.DataFrame, panels: Mapping[str, Sequence[str]], trained: Sequence[int]
@@ -29,7 +32,9 @@ def draw(
     Returns: the figure, and the numbers drawn in it.
     """
     scales = list(dict.fromkeys(shares["scale"]))
-    figure, axes = style.new_figure(3.0 * len(panels), 2.5 * len(scales) + 3.8, len(scales) + 1, len(panels))
+    figure, axes = style.new_figure(
+        max(NARROWEST, 3.0 * len(panels)), 2.5 * len(scales) + 3.8, len(scales) + 1, len(panels)
+    )
     for column, (title, models) in enumerate(panels.items()):
         drawn_at = [scale for scale in scales if shares.loc[shares["scale"] == scale, "model"].isin(models).any()]
         for line, scale in zip(axes, scales, strict=False):
@@ -98,4 +103,5 @@ def _longest(axis: "Axes", longest: pd.DataFrame, scales: Sequence[str], last: i
     ticks = [*range(15, last, 5), last + 1]
     axis.set_xticks(ticks, [*map(str, ticks[:-1]), f"> {last}"])
     axis.invert_yaxis()
-    axis.legend(fontsize=7, loc="upper center", ncols=2)
+    if len(scales) > 1:
+        axis.legend(fontsize=7, loc="upper center", ncols=2)
