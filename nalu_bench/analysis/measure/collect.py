@@ -275,8 +275,9 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
 
     def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         union = _concat([first, earlier(second)])
-        union = union.assign(_order=union["cell"].map(order)).sort_values(["_order", *by], ignore_index=True)
-        return union.drop(columns="_order")
+        return union.sort_values(
+            ["cell", *by], key=lambda keys: keys.map(order) if keys.name == "cell" else keys, ignore_index=True
+        )
 
     runs = together(now.runs, before.runs, ["seed"])
     return Measured(
