@@ -16,6 +16,7 @@ from nalu_bench.models.two_layer import TwoLayer
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.recipe import Recipe
+from nalu_bench.run import compiler
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
     from nalu_bench.plan.result import BlockResult
     from nalu_bench.units import Unit
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("compiled") and not compiler.works():
+        pytest.skip("no C++ compiler")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench.run import compiler
-
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
 
@@ -19,7 +17,6 @@ def test_the_cell_of_every_timed_workload_composes(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.compiled
-@pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
 def test_a_compiled_block_trains_a_seed_many_times_faster_than_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCHMARKS)
     import measure

@@ -19,6 +19,8 @@ TIME, REMAINING = TOLD = ("time", "remaining")
 GRACE = 8
 """Actions after time T until an episode ends; then the agent has not arrived."""
 
+WIDEST = 64
+"""The longest side whose pairs of squares can be counted in single precision."""
 
 SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 """Numbers in single precision."""
@@ -56,7 +58,7 @@ class GridWorldTime(Environment[Squares]):
     the start, the end of an episode and the pictures are ours.
 
     Attributes:
-        size: squares of a side.
+        size: squares of a side, at most 64.
         shortest, longest: T is uniform on these and all whole numbers between.
         sweep: the episodes of a batch have every T in turn, instead of a random one; one episode has the shortest.
         observation: `planes`, a one-hot vector of each square; or `pixels`, the numbers of both squares, for an agent
@@ -84,8 +86,8 @@ class GridWorldTime(Environment[Squares]):
         for name in ("size", "shortest", "longest"):
             if not isinstance(value := getattr(self, name), int):
                 raise UsageError(f"the {name} of a grid world must be a whole number, got {value!r}.")
-        if self.size < 2:
-            raise UsageError(f"the size of a grid world must be at least 2 squares, got {self.size}.")
+        if not 2 <= self.size <= WIDEST:
+            raise UsageError(f"the size of a grid world must lie in [2, {WIDEST}] squares, got {self.size}.")
         if not 1 <= self.shortest <= self.longest:
             raise UsageError(f"times must have 1 <= shortest <= longest, got {self.shortest} and {self.longest}.")
         if self.observation not in OBSERVATIONS:

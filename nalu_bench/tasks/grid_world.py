@@ -33,7 +33,7 @@ class GridWorld(ActorCritic):
     Source: Trask et al. 2018, section 4.5. Deviations: see the experiment's README.
 
     Attributes:
-        size: squares of a side.
+        size: squares of a side, at most 64.
         times, test_times: the shortest and the longest T, in training and in the test.
         test_episodes: of every T in the test.
         observation, told, time_scale: see `GridWorldTime`.

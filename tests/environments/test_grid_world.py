@@ -136,7 +136,8 @@ def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"size": 1}, "at least 2 squares, got 1"),
+        ({"size": 1}, r"in \[2, 64\] squares, got 1"),
+        ({"size": 65}, r"in \[2, 64\] squares, got 65"),
         ({"shortest": 0}, "1 <= shortest <= longest, got 0 and 12"),
         ({"shortest": 13}, "got 13 and 12"),
         ({"size": 2.5}, "the size of a grid world must be a whole number, got 2.5"),

@@ -16,7 +16,6 @@ from nalu_bench.cli import main
 from nalu_bench.models.network import Stack
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
-from nalu_bench.run import compiler
 from nalu_bench.store.reader import Store
 from nalu_bench.training import rebuild
 from nalu_bench.units import Linear
@@ -171,8 +170,7 @@ def test_a_users_mistake_is_told_in_plain_words(change: str, message: str, capsy
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
-@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
+@pytest.mark.compiled
 @pytest.mark.usefixtures("corridor")
 def test_compiled_the_agent_acts_and_learns_as_eagerly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = [*GROUPS, *SHORT, "task.limit=3", "seeds=3", "device.workers=1"]

@@ -15,7 +15,6 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
-from nalu_bench.run import compiler
 from nalu_bench.store.reader import Store
 from nalu_bench.training import data, rebuild
 from nalu_bench.training import loop as loop_module
@@ -150,8 +149,7 @@ def test_a_users_mistake_is_told_in_plain_words(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
-@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
+@pytest.mark.compiled
 def test_compiled_it_trains_as_eagerly_to_rounding(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = compose.plan_cells([*GROUPS, *SHORT], multirun=False).cells[0].cell
     frames: list[pd.DataFrame] = []

@@ -167,7 +167,7 @@ def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_re
     [
         ("task.times=[0,12]", r"task.times must be .* 1 <= shortest <= longest, .*got \[0, 12\]"),
         ("task.test_times=[40,5]", r"task.test_times must be .* got \[40, 5\]"),
-        ("task.size=1", "at least 2 squares, got 1"),
+        ("task.size=1", r"in \[2, 64\] squares, got 1"),
         ("task.observation=sound", "unknown observation 'sound'"),
         ("task.time_scale=0", "above 0 and finite in single precision, got 0"),
         ("task.time_scale=1e39", "above 0 and finite in single precision, got 1e+"),

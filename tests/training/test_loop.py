@@ -17,7 +17,6 @@ from nalu_bench.models.network import Stack
 from nalu_bench.plan.blocks import WIDTH, Block, blocks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
@@ -39,13 +38,6 @@ COMPILED = Mode("cpu", compiled=True)
 ALL = Block(0)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-def compiled(test: Callable[..., None]) -> Callable[..., None]:
-    """Marks a test that needs a C++ compiler and seconds; importing torch's compiler warns on its own account."""
-    test = pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")(test)
-    test = pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")(test)
-    return pytest.mark.compiled(test)
 
 
 def silent(step: int, solved: int) -> None:
@@ -225,7 +217,7 @@ def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
         assert same(result, train(cell, tmp_path / "alone"))
 
 
-@compiled
+@pytest.mark.compiled
 def test_compiled_cells_have_the_bits_they_have_alone(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
     first, *others = different(make_cell, make_task, log_every=10)[:2]
     result = together([first, *others], tmp_path, COMPILED)[0]
@@ -318,12 +310,12 @@ def compiled_cell(make_cell: MakeCell, make_task: MakeTask) -> Cell:
     return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=10)
 
 
-@compiled
+@pytest.mark.compiled
 def test_compiled_the_bits_of_a_seed_do_not_depend_on_its_neighbours(compiled_cell: Cell) -> None:
     check_that_neighbours_do_not_matter(compiled_cell, COMPILED)
 
 
-@compiled
+@pytest.mark.compiled
 def test_compiled_and_eager_training_agree_to_rounding_over_20_steps(compiled_cell: Cell) -> None:
     loops = [Single(compiled_cell, mode) for mode in (EAGER, COMPILED)]
     for loop in loops:

@@ -16,7 +16,6 @@ from nalu_bench.models.model import Penalty
 from nalu_bench.plan.blocks import WIDTH, Block, blocks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler
 from nalu_bench.tasks.identity import Identity
 from nalu_bench.tasks.recurrent_arithmetic import RecurrentArithmetic
 from nalu_bench.tasks.task import Rows, Task
@@ -370,8 +369,6 @@ def test_a_seed_trains_to_the_same_bits_whatever_its_neighbours_draw(make_cell: 
 
 
 @pytest.mark.compiled
-@pytest.mark.skipif(not compiler.works(), reason="no C++ compiler")
-@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
 def test_compiled_a_seed_trains_to_the_same_bits_whatever_its_neighbours_draw(
     make_cell: MakeCell, make_task: MakeTask
 ) -> None:

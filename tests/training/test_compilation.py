@@ -1,0 +1,25 @@
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from torch._dynamo.utils import counters
+
+from nalu_bench.training.compilation import Mode, graph
+
+
+def squares(x: Tensor) -> list[Tensor]:
+    return [(x * x).sum(dim=0)]
+
+
+@pytest.mark.compiled
+def test_a_graph_is_compiled_once_and_then_taken_from_the_cache_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    x, found = torch.randn(3, 4), []
+    for outcome in ("miss", "hit"):
+        before = counters["inductor"][f"fxgraph_cache_{outcome}"]
+        found += graph(squares, Mode("cpu", compiled=True))(x)
+        assert counters["inductor"][f"fxgraph_cache_{outcome}"] == before + 1
+    assert torch.equal(found[0], found[1])
