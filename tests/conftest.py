@@ -28,9 +28,14 @@ if TYPE_CHECKING:
     from nalu_bench.units import Unit
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("compiled") and not compiler.works():
-        pytest.skip("no C++ compiler")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked `compiled` need a C++ compiler; importing torch's compiler warns on its own account."""
+    for item in items:
+        if item.get_closest_marker("compiled"):
+            item.add_marker(pytest.mark.skipif(not compiler.works(), reason="no C++ compiler"))
+            item.add_marker(
+                pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
+            )
 
 
 @pytest.fixture(scope="session", autouse=True)
