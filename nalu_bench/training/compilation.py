@@ -54,7 +54,8 @@ def _compile(function: Flat, tensors: Sequence[Tensor]) -> Flat:
     """Compile a graph, or take it from TorchInductor's cache of graphs on disk.
 
     The cache is used within a tracing context alone, as `torch.compile` has one. Without it, the graphs of an agent
-    take 70 s in every process; with it, they take 10 s in all but the first.
+    take 70 s in every process; with it, they take 10 s in all but the first. Its keys do not tell the instruction sets
+    of processors apart, and a graph compiled for another one gives wrong numbers: the tag does.
     """
     import torch._inductor
     from torch._guards import TracingContext, tracing
@@ -63,7 +64,9 @@ def _compile(function: Flat, tensors: Sequence[Tensor]) -> Flat:
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     traced: Any = make_fx(function, tracing_mode="fake")(*tensors)
-    with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv()))):
+    context = TracingContext(FakeTensorMode(shape_env=ShapeEnv()))
+    settings: Any = torch.compiler.config
+    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()):
         compiled: Flat = torch._inductor.compile(traced, list(tensors))
     gc.freeze()  # the compiler leaves a million objects, and a full collection of them takes a quarter of a second
     return compiled
