@@ -15,6 +15,7 @@ import plain
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell
+from nalu_bench.run import allocator
 
 CORES = os.cpu_count() or 1
 
@@ -135,7 +136,7 @@ def _shares(width: int, seeds: int) -> list[list[Block]]:
 
 
 def _work(workload: Workload, program: Program, share: list[Block], barrier: Any, results: Any) -> None:
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # as in `nalu_bench.run.runner`
+    allocator.tune()
     import torch
 
     torch.set_num_threads(1)

@@ -1,6 +1,5 @@
 """Finished blocks trained again, to see that the program still gives their numbers."""
 
-import os
 import random
 import tempfile
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import blocks, parse_ranges
 from nalu_bench.plan.restored import cell_of
-from nalu_bench.run import compiler
+from nalu_bench.run import allocator, compiler
 from nalu_bench.run.comparison import LEVEL, same_bits, shifts
 from nalu_bench.store.finished import Finished
 from nalu_bench.store.provenance import provenance
@@ -67,7 +66,7 @@ def rerun(one: Finished) -> Outcome:
     Raises:
         UsageError if the program can no longer train it.
     """
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+    allocator.tune()
     import torch
 
     from nalu_bench.store.writer import run_rows

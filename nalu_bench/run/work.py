@@ -1,6 +1,5 @@
 """The work of one process: claim, train and store a group of jobs."""
 
-import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler, memory, stop
+from nalu_bench.run import allocator, compiler, memory, stop
 from nalu_bench.run.jobs import Group, Job
 from nalu_bench.run.progress import Progress, reporter
 from nalu_bench.store import schema
@@ -96,7 +95,7 @@ def fail(job: Job, why: str, details: str = "") -> str:
 
 def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
     """Train and store claimed jobs of a group; yields the number of each as it ends, with its error or None."""
-    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # large pages, read by torch: a fifth faster on images
+    allocator.tune()
     from nalu_bench.run import settings
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import Request, train_together

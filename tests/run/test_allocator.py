@@ -1,0 +1,36 @@
+"""The memory that a process keeps for its next step."""
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+STEPS = """
+import resource
+from nalu_bench.run import allocator
+if {tuned}:
+    allocator.tune()
+import torch
+
+def step():
+    arrays = [torch.zeros(2**21) for _ in range(8)]  # 8 MB each
+
+step()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    step()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this library of C has no mallopt")
+def test_a_step_gets_no_new_pages_from_the_system() -> None:
+    as_is, tuned = (pages(tuned) for tuned in (False, True))
+    assert tuned < 100 < as_is
+
+
+def pages(tuned: bool) -> int:
+    """Pages that the system gives to ten steps."""
+    command = [sys.executable, "-c", STEPS.format(tuned=tuned)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
