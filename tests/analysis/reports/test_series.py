@@ -38,7 +38,7 @@ def test_a_threshold_is_students_upper_limit_over_the_references(cell: Cell) -> 
     assert found["thresholds"] == {"test_mse_1": pytest.approx(limit), "test_mse_10": pytest.approx(limit)}
 
 
-def test_a_reference_that_has_not_learned_the_digits_does_not_count(cell: Cell) -> None:
+def test_a_reference_that_has_not_learned_the_task_does_not_count(cell: Cell) -> None:
     kind = SeriesSuccess(PRODUCT)
     clean = kind.criteria(cell, references([1.0, 2.0, 3.0]))
     assert kind.criteria(cell, references([1.0, 2.0, 3.0, 30.0])) == clean
@@ -48,7 +48,7 @@ def test_a_reference_that_has_not_learned_the_digits_does_not_count(cell: Cell) 
 def test_without_two_references_nothing_is_judged(cell: Cell) -> None:
     kind = SeriesSuccess(PRODUCT)
     assert kind.criteria(cell, references([1.0])) == {}
-    with pytest.raises(UsageError, match="at least 2 references that have learned the digits, and there are 1"):
+    with pytest.raises(UsageError, match="at least 2 references that have learned the task, and there are 1"):
         kind.require(Measured(references([1.0])))
 
 

@@ -49,8 +49,8 @@ class SeriesSuccess(Sweep):
 
     m and s are the mean and the deviation of the test errors of n reference networks at their selected steps. In a
     reference the accumulator is solved, and only the encoder learns. A reference whose error on the shortest series is
-    more than `outlying` times the median reference's has not learned the digits, and does not count (the authors left
-    out three of ten by hand).
+    more than `outlying` times the median reference's has not learned the task, and does not count (the authors left out
+    three of ten by hand).
 
     Source: Madsen & Johansen 2020, appendix, and their code. Deviations: their code has 8 degrees of freedom whatever
     n. The threshold with these stands beside ours in the second table; nothing is judged by it.
@@ -85,12 +85,12 @@ class SeriesSuccess(Sweep):
         found = self._learned(runs[runs["role"] == REFERENCE])
         if len(found) < LEAST:
             raise UsageError(
-                f"{self.experiment.name} judges by at least {LEAST} references that have learned the digits, and there "
+                f"{self.experiment.name} judges by at least {LEAST} references that have learned the task, and there "
                 f"are {len(found)}; train the cells of the role {REFERENCE} first."
             )
 
     def _learned(self, references: pd.DataFrame) -> pd.DataFrame:
-        """The references that have learned the digits."""
+        """The references that have learned the task."""
         columns = list(lengths(references, MEASURE).values())
         if not columns or references.empty:
             return references.iloc[:0]
@@ -107,7 +107,7 @@ class SeriesSuccess(Sweep):
         """The thresholds of every length, and those with the authors' degrees of freedom."""
         found = self._learned(references)
         (words, _), *_ = by_cell(references)
-        note = f"{len(references) - len(found)} of {len(references)} references have not learned the digits"
+        note = f"{len(references) - len(found)} of {len(references)} references left out: task not learned"
         return [
             Row(
                 {**words, "setting": f"length={length}", "split": self.split, "metric": metric},
@@ -128,7 +128,9 @@ class SeriesSuccess(Sweep):
             [setting.partition("=")[2], *(three_digits(lines[setting, name]["ours"]) for name in LIMITS)]
             for setting in dict.fromkeys(limits["setting"])
         ]
-        title = f"Thresholds: mean squared error. {self.experiment.title} ({self.experiment.source})"
+        (note,) = set(limits["note"])
+        left_out = f" ({note})" if note else ""
+        title = f"Thresholds: mean squared error{left_out}. {self.experiment.title} ({self.experiment.source})"
         return Table(title, [str(self.report["axis"]), *LIMITS.values()], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
