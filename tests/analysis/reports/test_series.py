@@ -1,5 +1,6 @@
 """Series of several lengths: thresholds from reference networks, facts for every length, claims by ratios."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def test_a_reference_that_has_not_learned_the_task_does_not_count(cell: Cell) ->
     clean = kind.criteria(cell, references([1.0, 2.0, 3.0]))
     assert kind.criteria(cell, references([1.0, 2.0, 3.0, 30.0])) == clean
     assert kind.criteria(cell, references([1.0, 2.0, 3.0, float("nan")])) == clean
+
+
+def test_the_threshold_of_kept_references_is_that_of_the_trained_ones(cell: Cell) -> None:
+    kind = SeriesSuccess(PRODUCT)
+    trained = references([6.2816452, 7.3108091, 7.4874141, 8.4211629]).astype({"test_mse_1": "f4", "test_mse_10": "f4"})
+    kept = pd.read_csv(io.StringIO(trained.to_csv(index=False)))
+    assert kind.criteria(cell, kept) == kind.criteria(cell, trained)
 
 
 def test_without_two_references_nothing_is_judged(cell: Cell) -> None:

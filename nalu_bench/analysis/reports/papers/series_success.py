@@ -158,8 +158,11 @@ class SeriesSuccess(Sweep):
 
 
 def _threshold(errors: "pd.Series[float]", freedom: int) -> float:
-    """Upper limit of Student's interval for the mean, to ten digits: further ones depend on the processor."""
-    x = errors.to_numpy(float)
+    """Upper limit of Student's interval for the mean, to ten digits: further ones depend on the processor.
+
+    The errors are taken in the precision of training, because `runs.csv` keeps no more of them than its decimals.
+    """
+    x = errors.to_numpy(np.float32).astype(float)
     limit = x.mean() + float(stdtrit(freedom, CONFIDENCE)) * x.std(ddof=1) / math.sqrt(x.size)
     return float(f"{limit:.10g}")
 
