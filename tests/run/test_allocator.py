@@ -1,6 +1,7 @@
 """The memory that a process keeps for its next step."""
 
 import ctypes
+import os
 import subprocess
 import sys
 
@@ -16,7 +17,8 @@ import torch
 def step():
     arrays = [torch.zeros(2**21) for _ in range(8)]  # 8 MB each
 
-step()
+for _ in range(10):  # until every array has found its place
+    step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(10):
     step()
@@ -31,6 +33,7 @@ def test_a_step_gets_no_new_pages_from_the_system() -> None:
 
 
 def pages(tuned: bool) -> int:
-    """Pages that the system gives to ten steps."""
+    """Pages that the system gives to ten steps of a process with large pages, tuned or not."""
     command = [sys.executable, "-c", STEPS.format(tuned=tuned)]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    environment = os.environ | {"THP_MEM_ALLOC_ENABLE": "1"}
+    return int(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
