@@ -47,10 +47,12 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
 def _scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
     budget, most = loaded.manifest["budget"], int(loaded.table["n_seeds"].max())
+    runs, asked = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
     if not budget["seeds"]:
         return "computed, nothing is trained"
     seeds = f"{most} of {budget['seeds']}" if most < budget["seeds"] else f"{budget['seeds']}"
-    return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps"
+    so_far = f", {runs:,} of {asked:,} runs" if runs < asked else ""
+    return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps{so_far}"
 
 
 def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
@@ -59,7 +61,8 @@ def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     in_words = ~table["printed"].str.fullmatch(NUMBER)
     for line in records(table[in_words]):
         where = " ".join(filter(None, [line["setting"], line["operation"]]))
-        found = f"{line['note']}: {number(line['ours'])}{_interval(line)}" + (f" ({where})" if where else "")
+        found = ": ".join(filter(None, [line["note"], f"{number(line['ours'])}{_interval(line)}"]))
+        found += f" ({where})" if where else ""
         yield {"text": f"“{line['printed']}”", "verdicts": [_verdict(line["verdict"])], "found": found}
     numbers = table[~in_words]
     if len(numbers):
