@@ -21,19 +21,17 @@ def read(path: Path, dimensions: int) -> Bytes:
         dimensions: 3 for images (count, height, width), 1 for labels (count,).
 
     Raises:
-        UsageError for a file that is not there, cut short, or of another kind.
+        UsageError for a file that cannot be read, is cut short, or is of another kind.
     """
     try:
         content = gzip.decompress(path.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(f"the folder {path.parent} must hold {path.name}, and it is not there.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"{path} must be a whole gzip file, got a damaged one ({error}); fetch it again.") from None
     expected = bytes([0, 0, 8, dimensions])
     if content[:4] != expected:
         raise UsageError(
             f"{path} must begin with the magic number {expected.hex()} of {dimensions}-dimensional bytes, "
-            f"got {content[:4].hex() or 'nothing'}."
+            f"got {content[:4].hex() or 'nothing'}; fetch it again."
         )
     header = 4 + 4 * dimensions
     if len(content) < header:

@@ -1,7 +1,7 @@
 """Images of digits with their labels, by the name of a dataset."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ class Dataset:
         training, test: counts of the two parts, known without the files.
         mean, deviation: of the pixels of the training part, divided by 255: images are normalised by them.
         load: reads a part, `training` or `test`.
+        checksums: of the files that `load` reads, by their names, as far as they are there.
+        known: file -> the checksums of contents that count as this dataset.
     """
 
     name: str
@@ -43,6 +45,13 @@ class Dataset:
     mean: float
     deviation: float
     load: Callable[[str], Images]
+    checksums: Callable[[], Mapping[str, str]] = dict
+    known: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    def identity(self) -> str:
+        """Name and version, and the checksums of files that are there with other contents than those known."""
+        others = [md5 for name, md5 in self.checksums().items() if md5 not in self.known[name]]
+        return " ".join([self.name, self.version, *others])
 
 
 def dataset(name: str) -> Dataset:

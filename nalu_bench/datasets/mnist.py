@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 from nalu_bench.datasets import idx
-from nalu_bench.datasets.images import Dataset, Images
+from nalu_bench.datasets.images import Bytes, Dataset, Images
 from nalu_bench.errors import UsageError
 
 FILES = {
@@ -36,6 +36,9 @@ CONTENTS = {
 PNG files, in which about 0.05 % of the pixels read 0 instead of 1."""
 
 PREFIXES = {"training": "train", "test": "t10k"}
+COUNTS = {"training": 60_000, "test": 10_000}
+SHAPE = (28, 28)
+DIGITS = 10
 
 
 class UnknownDataWarning(UserWarning):
@@ -43,13 +46,33 @@ class UnknownDataWarning(UserWarning):
 
 
 def folder() -> Path:
-    """The folder of the four files: NALU_BENCH_DATA, else the user's cache, to which they are downloaded once."""
-    stated = os.environ.get("NALU_BENCH_DATA")
-    if stated is None:
-        return _downloaded()
-    if not Path(stated).is_dir():
-        raise UsageError(f"NALU_BENCH_DATA must be a folder with the four files of MNIST, got {stated}.")
-    return Path(stated)
+    """The folder of the four files: NALU_BENCH_DATA, else the user's cache, to which they are downloaded once.
+
+    Raises:
+        UsageError if the folder does not hold them, or if they are not there yet and cannot be downloaded.
+    """
+    place = _place()
+    if not os.environ.get("NALU_BENCH_DATA"):
+        for name, sha256 in FILES.items():
+            _fetch(name, sha256, place)
+    missing = [name for name in FILES if not (place / name).is_file()]
+    if missing:
+        lacks = f"has no {', no '.join(missing)}" if place.is_dir() else "is no folder"
+        raise UsageError(
+            f"NALU_BENCH_DATA must name a folder with the four gzipped files of MNIST, and {place} {lacks}; "
+            "put the files there, or unset NALU_BENCH_DATA to download them."
+        )
+    return place
+
+
+def checksums() -> dict[str, str]:
+    """The MD5 of the contents of every file that is there; nothing is downloaded.
+
+    Raises:
+        UsageError for a damaged file.
+    """
+    place = _place()
+    return {name: _file(place / name, _dimensions(name))[1] for name in FILES if (place / name).is_file()}
 
 
 @functools.cache
@@ -57,27 +80,54 @@ def load(part: str) -> Images:
     """The `training` or `test` part.
 
     Raises:
-        UsageError for files that are missing, damaged or do not fit together, and without a network to fetch them.
+        UsageError for files that are missing, damaged, of another shape or do not fit together, and without a network
+            to fetch them.
     Warns: UnknownDataWarning for contents that nobody knows.
     """
-    place, prefix = folder(), PREFIXES[part]
-    paths = [place / f"{prefix}-images-idx3-ubyte.gz", place / f"{prefix}-labels-idx1-ubyte.gz"]
-    pixels, labels = idx.read(paths[0], 3), idx.read(paths[1], 1)
-    if len(pixels) != len(labels):
-        raise UsageError(f"{paths[0]} and {paths[1]} must be of one length, got {len(pixels)} and {len(labels)}.")
-    for path, array in zip(paths, (pixels, labels), strict=True):
-        if idx.md5(array) not in CONTENTS[path.name]:
-            warnings.warn(f"{path} does not hold the images of MNIST that are known here.", UnknownDataWarning, 2)
+    place = folder()
+    paths = [place / name for name in FILES if name.startswith(PREFIXES[part])]
+    (pixels, _), (labels, _) = found = [_file(path, _dimensions(path.name)) for path in paths]
+    images, labelled, count = len(pixels), len(labels), COUNTS[part]
+    if images != labelled:
+        raise UsageError(
+            f"{paths[0]} and {paths[1]} must be of one length, got {images:,} and {labelled:,}; fetch them again."
+        )
+    if pixels.shape != (count, *SHAPE):
+        sizes = " x ".join(map(str, pixels.shape[1:]))
+        raise UsageError(
+            f"{paths[0]} must hold {count:,} images of 28 x 28, got {images:,} of {sizes}; fetch it again."
+        )
+    if labels.max() >= DIGITS:
+        raise UsageError(f"{paths[1]} must hold labels from 0 to 9, got {labels.max()}; fetch it again.")
+    for path, (_, md5) in zip(paths, found, strict=True):
+        if md5 not in CONTENTS[path.name]:
+            warnings.warn(
+                f"the contents of {path} are not MNIST's (MD5 {md5}): runs on them have an address of their own.",
+                UnknownDataWarning,
+                2,
+            )
     return Images(pixels, labels)
 
 
-def _downloaded() -> Path:
+@functools.cache
+def _file(path: Path, dimensions: int) -> tuple[Bytes, str]:
+    """The array of a file, and the MD5 of its contents."""
+    array = idx.read(path, dimensions)
+    return array, idx.md5(array)
+
+
+def _dimensions(name: str) -> int:
+    return 3 if "idx3" in name else 1
+
+
+def _place() -> Path:
+    """The folder of the files, whether they are there or not."""
+    stated = os.environ.get("NALU_BENCH_DATA")
+    if stated:
+        return Path(stated)
     import pooch
 
-    cache = Path(pooch.os_cache("nalu_bench")) / "mnist"
-    for name, sha256 in FILES.items():
-        _fetch(name, sha256, cache)
-    return cache
+    return Path(pooch.os_cache("nalu_bench")) / "mnist"
 
 
 def _fetch(name: str, sha256: str, cache: Path) -> None:
@@ -92,10 +142,10 @@ def _fetch(name: str, sha256: str, cache: Path) -> None:
         except (OSError, ValueError) as error:  # no network, or another file than the official one
             failures.append(f"{mirror}: {str(error).splitlines()[0]}")
     raise UsageError(
-        f"{name} of MNIST cannot be downloaded ({'; '.join(failures)}); "
-        "put the four files into a folder and set NALU_BENCH_DATA to it."
+        f"MNIST must be downloaded or lie in a folder: put the four files, {', '.join(FILES)}, into a folder and set "
+        f"NALU_BENCH_DATA to it. {name} cannot be downloaded: {'; '.join(failures)}."
     )
 
 
-MNIST = Dataset("mnist", "1998", 60_000, 10_000, 0.1307, 0.3081, load)
+MNIST = Dataset("mnist", "1998", COUNTS["training"], COUNTS["test"], 0.1307, 0.3081, load, checksums, CONTENTS)
 """LeCun et al. 1998, normalised as in pytorch/examples."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import blocks, parse_ranges
@@ -15,7 +16,7 @@ from nalu_bench.run.comparison import LEVEL, same_bits, shifts
 from nalu_bench.store.finished import Finished
 from nalu_bench.store.provenance import provenance
 
-MACHINE = ("processor", "device", "mode", "torch")
+CONDITIONS = ("processor", "device", "mode", "torch", "data")
 """The entries of a part's manifest on which bits depend."""
 
 
@@ -25,7 +26,7 @@ class Outcome:
 
     Attributes:
         label: the block.
-        others: entries of `MACHINE` that differ, as text; empty if bits were compared.
+        others: entries of `CONDITIONS` that differ, as text; empty if bits were compared.
         runs: number of runs compared.
         seconds: of training.
         faults: a line for each difference.
@@ -40,7 +41,7 @@ class Outcome:
     def describe(self) -> str:
         """One line: `arithmetic / nmu seeds 0-24 of results/...: 25 runs have the same bits (12 s)`."""
         if self.others:
-            how = f"no systematic difference at level {LEVEL:g}; trained on another kind of machine: {self.others}"
+            how = f"no systematic difference at level {LEVEL:g}; trained under other conditions: {self.others}"
         else:
             how = "the same bits"
         verdict = "DIFFERENT" if self.faults else how
@@ -77,8 +78,9 @@ def rerun(one: Finished) -> Outcome:
     cell, manifest = cell_of(one.identity), one.manifest
     device = manifest["device"] if manifest["device"] != "cuda" or torch.cuda.is_available() else "cpu"
     mode = Mode(device, manifest["mode"] == "compiled" and compiler.works())
-    here = provenance() | mode.describe()
-    others = ", ".join(f"{key} {manifest[key]} (here {here[key]})" for key in MACHINE if manifest[key] != here[key])
+    here: dict[str, Any] = {"data": cell.task.data_notes(), **provenance(), **mode.describe()}
+    there = {"data": here["data"], **manifest}  # older parts have no notes on their data
+    others = ", ".join(f"{key} {there[key]} (here {here[key]})" for key in CONDITIONS if there[key] != here[key])
     parts = blocks(parse_ranges(manifest["seeds"]), manifest.get("width", cell.model.width))
     if len(parts) != 1:
         raise UsageError(f"{one.label} must be one block of {parts[0].width} seeds, and is {len(parts)}.")

@@ -81,17 +81,24 @@ class DigitSeries(Task):
             raise unknown("operation on digits", self.operation, OPERATIONS)
         if self.targets not in TARGETS:
             raise unknown("targets of a series", self.targets, TARGETS)
-        if not self.digits or not set(self.digits) <= set(range(CLASSES)):
-            raise UsageError(f"task.digits must name some of the digits 0 to 9, got {list(self.digits)}.")
-        if not 0 < self.validation < known.training:
+        if not self.digits or not set(self.digits) <= set(range(CLASSES)) or len(set(self.digits)) < len(self.digits):
+            raise UsageError(f"task.digits must name some of the digits 0 to 9, each once, got {list(self.digits)}.")
+        held_out = self.validation
+        if not 0 < held_out < known.training:
             raise UsageError(
-                f"task.validation must leave images for training: 1 to {known.training - 1:,}, got {self.validation:,}."
+                f"task.validation must leave images of {known.name} for training: 1 to {known.training - 1:,}, "
+                f"got {held_out:,}."
             )
-        if not self.test_lengths:
-            raise UsageError("task.test_lengths must name at least one length, got none.")
-        for length in (self.length, *self.test_lengths):
-            if not 1 <= length <= known.test:
-                raise UsageError(f"a series of {known.name} must have 1 to {known.test:,} images, got {length:,}.")
+        if not 1 <= self.length <= held_out:
+            raise UsageError(
+                f"task.length must be 1 to task.validation, the {held_out:,} images held out, got {self.length:,}."
+            )
+        lengths = list(self.test_lengths)
+        if not lengths or not 1 <= min(lengths) <= max(lengths) <= known.test or len(set(lengths)) < len(lengths):
+            raise UsageError(
+                f"task.test_lengths must name lengths of 1 to {known.test:,}, the test images of {known.name}, "
+                f"each once, got {lengths}."
+            )
 
     @property
     def input_size(self) -> int:
@@ -111,8 +118,11 @@ class DigitSeries(Task):
         return {"operation": self.operation}
 
     def fingerprint(self) -> dict[str, str]:
-        known = dataset(self.dataset)
-        return {"images": f"{known.name} {known.version}"}
+        return {"images": dataset(self.dataset).identity()}
+
+    def data_notes(self) -> dict[str, str]:
+        """The checksum of every file."""
+        return dict(dataset(self.dataset).checksums())
 
     def example_size(self, split: str) -> int:
         return 1 if split == "test" else self.length
@@ -121,7 +131,15 @@ class DigitSeries(Task):
         return None if split == "test" else max(1, 2_000 // self.length)
 
     def rows(self, split: str) -> Rows:
-        return Rows(len(self._images(split).labels), fixed=self.fixed, remainder=KEEP)
+        """The images of the split whose digits take part; a series must find as many there."""
+        count = len(self._images(split).labels)
+        key, longest = ("test_lengths", max(self.test_lengths)) if split == "test" else ("length", self.length)
+        if longest > count:
+            raise UsageError(
+                f"task.{key} must be at most {count:,}, the images of the {split} split of {self.dataset} "
+                f"with the digits {list(self.digits)}, got {longest:,}."
+            )
+        return Rows(count, fixed=self.fixed, remainder=KEEP)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The images of the split (n, 28, 28) as bytes, and their labels (n,)."""

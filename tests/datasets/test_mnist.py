@@ -24,9 +24,11 @@ LABELS = np.array([4, 0, 9], np.uint8)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three images in the files of the training part."""
-    (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(packed(PIXELS))
-    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS))
+    """Three images in the files of either part."""
+    for prefix in mnist.PREFIXES.values():
+        (tmp_path / f"{prefix}-images-idx3-ubyte.gz").write_bytes(packed(PIXELS))
+        (tmp_path / f"{prefix}-labels-idx1-ubyte.gz").write_bytes(packed(LABELS))
+    monkeypatch.setattr(mnist, "COUNTS", dict.fromkeys(mnist.COUNTS, len(PIXELS)))
     monkeypatch.setenv("NALU_BENCH_DATA", str(tmp_path))
     mnist.load.cache_clear()
     return tmp_path
@@ -62,13 +64,41 @@ def test_files_of_different_lengths_and_missing_ones_are_refused(folder: Path) -
     (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
     with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
         mnist.load("training")
-    with pytest.raises(UsageError, match=r"must hold t10k-images-idx3-ubyte\.gz, and it is not there"):
+    (folder / "t10k-images-idx3-ubyte.gz").unlink()
+    with pytest.raises(UsageError, match=r"has no t10k-images-idx3-ubyte\.gz; put the files there"):
         mnist.load("test")
+
+
+@pytest.mark.parametrize(
+    ("file", "array", "words"),
+    [
+        ("images-idx3", PIXELS[:, :14, :14], "must hold 3 images of 28 x 28, got 3 of 14 x 14"),
+        ("labels-idx1", np.array([4, 0, 77], np.uint8), "must hold labels from 0 to 9, got 77"),
+    ],
+)
+def test_files_of_another_shape_are_refused(folder: Path, file: str, array: np.ndarray, words: str) -> None:
+    (folder / f"train-{file}-ubyte.gz").write_bytes(packed(array))
+    with pytest.raises(UsageError, match=words):
+        mnist.load("training")
+
+
+def test_a_part_of_the_images_is_not_mnist(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mnist, "COUNTS", dict.fromkeys(mnist.COUNTS, 60_000))
+    with pytest.raises(UsageError, match="must hold 60,000 images of 28 x 28, got 3"):
+        mnist.load("training")
+
+
+def test_other_contents_have_an_identity_of_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pixels, labels = idx.md5(PIXELS), idx.md5(LABELS)
+    assert dataset("mnist").identity() == f"mnist 1998 {pixels} {labels} {pixels} {labels}"
+    for name in mnist.FILES:
+        monkeypatch.setitem(dataset("mnist").known, name, {pixels, labels})  # type: ignore[arg-type]
+    assert dataset("mnist").identity() == "mnist 1998"
 
 
 def test_a_folder_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NALU_BENCH_DATA", "/no/such/folder")
-    with pytest.raises(UsageError, match="NALU_BENCH_DATA must be a folder"):
+    with pytest.raises(UsageError, match=r"NALU_BENCH_DATA must name a folder .* /no/such/folder is no folder"):
         mnist.folder()
 
 
@@ -86,7 +116,7 @@ def test_without_a_network_every_mirror_is_tried_and_the_way_out_is_told(
     monkeypatch.delenv("NALU_BENCH_DATA", raising=False)
     monkeypatch.setattr(pooch, "retrieve", offline)
     monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path)
-    with pytest.raises(UsageError, match=r"cannot be downloaded .*no route to host.*set NALU_BENCH_DATA"):
+    with pytest.raises(UsageError, match=r"set NALU_BENCH_DATA to it.* cannot be downloaded: .*no route to host"):
         mnist.folder()
     assert [url.rpartition("/")[0] + "/" for url in asked] == list(mnist.MIRRORS)
 

@@ -84,11 +84,14 @@ def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("task.digits=[10]", "digits 0 to 9, got [10]"),
-        ("task.digits=[]", "digits 0 to 9, got []"),
-        ("task.test_lengths=[401]", "1 to 400 images, got 401"),
-        ("task.test_lengths=[]", "at least one length"),
-        ("task.length=0", "1 to 400 images, got 0"),
+        ("task.digits=[10]", "digits 0 to 9, each once, got [10]"),
+        ("task.digits=[]", "digits 0 to 9, each once, got []"),
+        ("task.digits=[3,3]", "digits 0 to 9, each once, got [3, 3]"),
+        ("task.test_lengths=[401]", "task.test_lengths must name lengths of 1 to 400"),
+        ("task.test_lengths=[]", "task.test_lengths must name lengths"),
+        ("task.test_lengths=[1,1]", "each once, got [1, 1]"),
+        ("task.length=0", "task.length must be 1 to task.validation, the 200 images held out, got 0"),
+        ("task.length=201", "task.length must be 1 to task.validation, the 200 images held out, got 201"),
         ("task.operation=mean", "unknown operation on digits 'mean'"),
         ("task.targets=all", "unknown targets of a series 'all'"),
         ("task.dataset=svhn", "unknown dataset of images 'svhn'"),
@@ -97,6 +100,20 @@ def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
 )
 def test_what_cannot_be_is_refused(override: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *small(override)]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("task.test_lengths=[100]", "task.test_lengths must be at most"),
+        ("task.length=100", "task.length must be at most"),
+    ],
+)
+def test_a_series_longer_than_what_the_digits_leave_is_refused(
+    override: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *small("task.digits=[3]", override)]) == 2
     assert words in capsys.readouterr().err
 
 
