@@ -47,7 +47,8 @@ def report(options: argparse.Namespace) -> int:
         beside = "" if results.is_local(folder) else f", and all experiments in {paths.short(index)}"
         print(f"to look at:         {paths.short(page)}{beside}")
     if (loaded.table["printed"] != "").any():
-        print(f"why each verdict:   nalu-bench explain {name}")
+        budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
+        print(f"why each verdict:   nalu-bench explain {name}{budget}")
     print(f"what the paper says, what we chose, what came out:   {paths.short(chosen.folder / 'README.md')}")
     return 0
 

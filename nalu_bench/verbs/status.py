@@ -25,5 +25,7 @@ def status(options: argparse.Namespace) -> int:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
             found.watch(store, plan.cells, width)
     else:
+        if experiment:
+            print(f"{experiment.name} budget={plan.budget}")
         print("\n".join(found.read(store, plan.cells, width).lines()))
     return 0

@@ -127,4 +127,4 @@ def test_a_part_of_another_machine_is_compared_by_its_distribution(
     shutil.rmtree(home / "runs" / plan.cells[0].cell.folder)
     assert main(["verify", "--store", "--rerun", "9"]) == 0
     said = capsys.readouterr().out
-    assert said.count("no systematic difference at level 0.001; trained on another kind of machine: processor Aba") == 5
+    assert said.count("no systematic difference at level 0.001; trained under other conditions: processor Aba") == 5

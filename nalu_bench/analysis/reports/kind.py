@@ -161,6 +161,11 @@ def claimed(
     return lambda _: compare_claim(low, high, threshold, words, above)
 
 
+def untested(reason: str) -> Callable[[dict[str, str]], Comparison]:
+    """The comparison of a `Row` with a claim that cannot be tested, for this reason."""
+    return lambda _: not_comparable(reason)
+
+
 def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
     """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
 

@@ -137,6 +137,27 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
     assert "inf fails" in text
 
 
+@pytest.mark.parametrize(
+    ("lengths", "models", "steps", "reason"),
+    [
+        ([1, 10], ["gru", "rnn_tanh", "rnn_relu"], 17_200, "no runs of ours: LSTM at length 10"),
+        ([1], ["lstm", "gru", "rnn_tanh", "rnn_relu"], 17_200, "no runs of ours"),
+        ([1, 10], ["lstm", "gru", "rnn_tanh", "rnn_relu"], 1032, "trained for 1,032 steps"),
+    ],
+)
+def test_a_claim_is_tested_on_all_of_it_or_not_at_all(
+    lengths: list[int], models: list[str], steps: int, reason: str
+) -> None:
+    at = {length: [1.0, 1.1, 1.2] for length in lengths}
+    cells = [errors_of("cell", f"image_{name}", at) for name in models]
+    runs = pd.concat([*cells, errors_of("reference", "image_solved_sum", at)], ignore_index=True)
+    kind = SeriesErrors(TABLE2)
+    table = compared(kind.rows(Measured(runs.assign(steps=steps))), kind.published)
+    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    assert claim["verdict"] == "not comparable"
+    assert reason in claim["note"]
+
+
 def test_errors_without_a_reference_are_not_reported() -> None:
     alone = Measured(errors_of("cell", "image_nac", {1: [1.0], 10: [1.0]}))
     with pytest.raises(UsageError, match="there are none for sum; train the cells of the role reference first"):

@@ -10,7 +10,7 @@ from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed, untested
 from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
@@ -41,6 +41,7 @@ class SeriesErrorsSettings(Settings):
 
     holds: float
     fails: float
+    least_steps: int
     claims: dict[str, Claim]
 
 
@@ -60,7 +61,8 @@ class SeriesErrors(Kind):
     Source: Trask et al. 2018, section 4.4 and Table 2. Deviations: the printed numbers could not be read; the
     reference, the same network with a solved accumulator, and both limits are ours.
 
-    Settings: `holds`, `fails`; `claims`, {name: {models, lengths, verdict: holds or fails}}.
+    Settings: `holds`, `fails`; `least_steps`, from which on claims are tested; `claims`, {name: {models, lengths,
+    verdict: holds or fails}}. A claim of which a model or a length is missing is not tested.
     """
 
     apart = ("operation", "model")
@@ -115,12 +117,8 @@ class SeriesErrors(Kind):
         for name, claim in self.report["claims"].items():
             above = claim["verdict"] == FAILS
             limit = self.report[claim["verdict"]]
-            tested = {
-                (model, length): ratios[model, length]
-                for model in claim["models"]
-                for length in claim["lengths"]
-                if (model, length) in ratios
-            }
+            places = [(model, length) for model in claim["models"] for length in claim["lengths"]]
+            tested = {place: ratios[place] for place in places if place in ratios}
             if not tested:
                 continue
             worst = (min if above else max)(tested, key=lambda place: tested[place][0])
@@ -128,17 +126,32 @@ class SeriesErrors(Kind):
             what = f"at least {limit:g}" if above else f"at most {limit:g}"
             note = f"{'smallest' if above else 'largest'} ratio: {style.label(worst[0])} at length {worst[1]:,}"
             runs = cells[worst[0]]
+            steps = int(runs["steps"].iloc[0])
+            reason = self._untested([place for place in places if place not in tested], steps)
+            compare = untested(reason) if reason else claimed(low, high, limit, what, above)
             yield Row(
                 {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}, value, low, high,
-                len(runs), int(runs["steps"].iloc[0]), claimed(low, high, limit, what, above), note,
+                len(runs), steps, compare, note,
             )  # fmt: skip
+
+    def _untested(self, missing: Sequence[tuple[str, int]], steps: int) -> str:
+        """Why a claim cannot be tested: a part of it has no runs, or they are too short; empty if it can."""
+        if missing:
+            labels = dict.fromkeys(style.label(model) for model, _ in missing)
+            places = dict.fromkeys(f"{length:,}" for _, length in missing)
+            return f"no runs of ours: {', '.join(labels)} at length {', '.join(places)}"
+        least = self.report["least_steps"]
+        return f"trained for {steps:,} steps, claims are tested from {least:,} on" if steps < least else ""
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         claims = table[table["metric"].str.startswith("claim_")]
+        limits = {key: self.report[key] for key in TESTS}
         found = []
         for operation, part in table.drop(claims.index).groupby("operation", sort=False):
             name = f"{style.operation_label(part['task'].iloc[0], str(operation))}. {self.experiment.title}"
-            found += [self._table(part, metric, f"{heading}, {name}") for metric, heading in HEADINGS.items()]
+            found += [
+                self._table(part, metric, f"{heading.format(**limits)}, {name}") for metric, heading in HEADINGS.items()
+            ]
         return [*found, self._claims_table(claims)]
 
     def _table(self, table: pd.DataFrame, metric: str, title: str) -> Table:
@@ -178,7 +191,7 @@ class SeriesErrors(Kind):
 
 HEADINGS = {
     "mae": "Mean absolute error",
-    "ratio": "Mean absolute error as a multiple of the reference's",
+    "ratio": "Mean absolute error as a multiple of the reference's (at most {holds:g} holds, from {fails:g} on fails)",
     "rounding": "Share of series that round to their targets",
 }
 """Metric -> the heading of its table."""
