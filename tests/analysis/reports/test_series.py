@@ -158,6 +158,18 @@ def test_a_claim_is_tested_on_all_of_it_or_not_at_all(
     assert reason in claim["note"]
 
 
+def test_the_late_fall_is_what_the_smallest_error_still_fell_by_over_the_last_fifth_of_the_steps() -> None:
+    runs = errors_of("reference", "image_solved_sum", {1: [1.0, 1.0, 1.0]})
+    errors = {0: [9.0, 4.0, 5.0, 2.0, 1.0], 1: [9.0, 4.0, 3.0, 2.0, 3.0], 2: [9.0, 4.0, 3.0, 2.0, 1.5]}
+    curves = pd.concat(
+        pd.DataFrame({"cell": "image_solved_sum", "seed": seed, "step": [0, 25, 50, 80, 100], "validation_mae": curve})
+        for seed, curve in errors.items()
+    )
+    table = compared(SeriesErrors(TABLE2).rows(Measured(runs, curves)), SeriesErrors(TABLE2).published)
+    (fall,) = table[table["metric"] == "late_fall"]["ours"]
+    assert fall == 0.25  # of 50 %, 0 and 25 %
+
+
 def test_errors_without_a_reference_are_not_reported() -> None:
     alone = Measured(errors_of("cell", "image_nac", {1: [1.0], 10: [1.0]}))
     with pytest.raises(UsageError, match="there are none for sum; train the cells of the role reference first"):

@@ -53,6 +53,7 @@ class SeriesErrors(Kind):
         ratio      = error / error of the reference, with a bootstrap interval over the seeds of both
         rounding   = median over seeds of the share of series whose every output rounds to its target
         digits     = median over seeds of the share of single images whose digit is read off
+        late fall  = median over seeds of 1 − smallest validation error / smallest in the first four fifths of the steps
 
     A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`. A claim in words
     is tested on the model and length where it is furthest from true. A run without a finite error counts as infinitely
@@ -95,6 +96,7 @@ class SeriesErrors(Kind):
                 for length, column in lengths(part, "mae").items()
             }
             rows += [row for words, part in cells for row in self._rows(words, part, ratios)]
+            rows += [row for words, part in cells for row in _late_fall(words, part, measured.curves)]
             rows += self._claims({words["model"]: part for words, part in cells}, ratios, cells[0][0])
         return rows
 
@@ -156,15 +158,16 @@ class SeriesErrors(Kind):
 
     def _table(self, table: pd.DataFrame, metric: str, title: str) -> Table:
         lines = {(line["model"], line["setting"]): line for line in records(table) if line["metric"] == metric}
-        digits = {line["model"]: line for line in records(table) if line["metric"] == "digits"}
+        extra, heading = EXTRAS.get(metric, ("", ""))
+        extras = {line["model"]: line for line in records(table) if line["metric"] == extra}
         settings = list(dict.fromkeys(setting for _, setting in lines))
         rows = []
         for model in dict.fromkeys(model for model, _ in lines):
             texts = [self._text(lines[model, setting], metric) for setting in settings]
-            extra = [ours(digits[model], percent) if model in digits else "–"] if metric == "rounding" else []
-            rows.append([style.label(str(model)), *texts, *extra])
+            last = [ours(extras[model], percent) if model in extras else "–"] if extras else []
+            rows.append([style.label(str(model)), *texts, *last])
         header = ["Length", *(f"{int(setting.partition('=')[2]):,}" for setting in settings)]
-        return Table(title, [*header, *(["digit read off one image"] if metric == "rounding" else [])], rows)
+        return Table(title, [*header, *([heading] if extras else [])], rows)
 
     def _text(self, line: dict[str, Any], metric: str) -> str:
         if metric != "ratio":
@@ -185,7 +188,7 @@ class SeriesErrors(Kind):
         return Table(title, ["", "The source says", "Tested by the ratio to the reference", "ours", "verdict"], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-        """For each operation: error by length, the encoder's output for each digit, the recurrent weight by step."""
+        """For each operation: error by length, validation error and recurrent weight by step, what the encoder says."""
         return series_panels.draw(measured, table)
 
 
@@ -196,9 +199,26 @@ HEADINGS = {
 }
 """Metric -> the heading of its table."""
 
+LATE_FALL, FIFTH = "late_fall", 0.2
+
+EXTRAS = {"mae": (LATE_FALL, "late fall of the validation error"), "rounding": ("digits", "digit read off one image")}
+"""Metric -> another one, which is the last column of its table, with its heading."""
+
 
 Ratios = Mapping[tuple[str, int], tuple[float, float, float]]
 """(model, length) -> error as a multiple of the reference's, and its interval."""
+
+
+def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:
+    """By how much the smallest validation error of a run still fell over the last fifth of its steps."""
+    if curves.empty:
+        return
+    found = curves[curves["cell"] == runs["cell"].iloc[0]].merge(runs[["seed"]], on="seed")
+    early = found[found["step"] <= (1 - FIFTH) * found["step"].max()]
+    smallest, before = (part.groupby("seed")["validation_mae"].min() for part in (found, early))
+    falls = medians.bounds_of((1 - smallest / before).to_numpy(float))
+    where = {**words, "setting": "", "split": "validation", "metric": LATE_FALL}
+    yield Row(where, *falls, len(runs), int(runs["steps"].iloc[0]), None, count_note(runs))
 
 
 def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> tuple[float, float, float]:

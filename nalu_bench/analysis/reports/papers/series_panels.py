@@ -1,4 +1,4 @@
-"""Networks over series of digits in one figure: their errors, their encoders, their recurrent weights."""
+"""Networks over series of digits in one figure: their errors, training, encoders and recurrent weights."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ SATURATED = 1e-7
 
 
 def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
-    """A row of three panels for every operation.
+    """A row of four panels for every operation.
 
     * The median error by length, with its interval (a line a cell).
+    * The median validation error by step.
     * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
       fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the means of one network.
     * The distance of the recurrent weight from 1 by step, for every seed of the cells that have one.
@@ -32,13 +33,17 @@ def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame
     """
     errors = table[table["metric"] == "mae"]
     operations = list(dict.fromkeys(errors["operation"]))
-    figure, axes = style.new_figure(9.6, 2.9 * len(operations), rows=len(operations), columns=3)
+    figure, axes = style.new_figure(12.4, 2.9 * len(operations), rows=len(operations), columns=4)
     drawn: list[pd.DataFrame] = []
     for line, operation in zip(axes, operations, strict=True):
         runs = measured.runs[measured.runs["operation"] == operation]
         mine = errors[errors["operation"] == operation]
         name = style.operation_label(mine["task"].iloc[0], str(operation))
-        parts = [_errors(line[0], mine), _encoders(line[1], measured, runs), _weights(line[2], measured, runs)]
+        drawing = (_training, _encoders, _weights)
+        parts = [
+            _errors(line[0], mine),
+            *(draw(axis, measured, runs) for axis, draw in zip(line[1:], drawing, strict=True)),
+        ]
         drawn += [part.assign(operation=operation) for part in parts]
         line[0].set_title(name)
     entries: dict[str, Any] = {}
@@ -61,11 +66,21 @@ def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+    frames = []
+    curves = measured.curves.merge(runs[["cell", "seed", "model"]], on=["cell", "seed"])
+    for model, found in curves.groupby("model", sort=False):
+        median = found.groupby("step")["validation_mae"].median()
+        look = style.drawing(str(model)) | {"marker": "", "linewidth": 1.2}
+        axis.plot(median.index, median, **look)
+        frames.append(pd.DataFrame({"x": median.index, "y": median.to_numpy(), "model": model, "seed": None}))
+    axis.set(yscale="log", xlabel="Training step", ylabel="Validation error")
+    return _panel(frames, "training")
+
+
 def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
     """The encoder's means of the cells with a recurrent weight, and of the reference."""
-    if not _has(runs):
-        return _panel([], "encoder")
-    accumulating = runs[runs["recurrent_weight"].notna() | (runs["role"] != "cell")]
+    accumulating = runs[(runs["role"] != "cell") | _recurrent(runs)]
     means = measured.weights[measured.weights["name"] == "encoder_mean"].merge(
         accumulating[["cell", "seed", "model"]], on=["cell", "seed"]
     )
@@ -100,22 +115,26 @@ def _matrix(axis: "Axes", model: str, seed: int, mean: Any) -> pd.DataFrame:
 
 
 def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+    accumulating = runs[_recurrent(runs)]
+    if accumulating.empty:
+        axis.set_axis_off()
+        return _panel([], "recurrent weight")
     frames = []
-    if _has(runs):
-        words = runs[["cell", "seed", "model"]]
-        found = measured.curves[["cell", "seed", "step", "recurrent_weight"]].dropna()
-        curves = found.merge(words, on=["cell", "seed"])
-        for (model, seed), curve in curves.groupby(["model", "seed"], sort=False):
-            look = style.drawing(str(model))
-            away = np.maximum((1 - curve["recurrent_weight"]).abs(), SATURATED)
-            axis.plot(curve["step"], away, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, alpha=0.8)
-            frames.append(pd.DataFrame({"x": curve["step"], "y": away, "model": model, "seed": seed}))
+    curves = measured.curves.merge(accumulating[["cell", "seed", "model"]], on=["cell", "seed"])
+    for (model, seed), curve in curves.groupby(["model", "seed"], sort=False):
+        look = style.drawing(str(model))
+        away = np.maximum((1 - curve["recurrent_weight"]).abs(), SATURATED)
+        axis.plot(curve["step"], away, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, alpha=0.8)
+        frames.append(pd.DataFrame({"x": curve["step"], "y": away, "model": model, "seed": seed}))
     axis.set(yscale="log", xlabel="Training step", ylabel="|1 − recurrent weight|")
     return _panel(frames, "recurrent weight")
 
 
-def _has(runs: pd.DataFrame) -> bool:
-    return "recurrent_weight" in runs and bool(runs["recurrent_weight"].notna().any())
+def _recurrent(runs: pd.DataFrame) -> "pd.Series[bool]":
+    """Which runs have a recurrent weight."""
+    if "recurrent_weight" not in runs:
+        return pd.Series(False, runs.index)
+    return runs["recurrent_weight"].notna()
 
 
 def _panel(frames: list[pd.DataFrame], name: str) -> pd.DataFrame:
