@@ -70,9 +70,10 @@ def checksums() -> dict[str, str]:
 
     Raises:
         UsageError for a damaged file.
+    Warns: UnknownDataWarning for contents that nobody knows.
     """
     place = _place()
-    return {name: _file(place / name, _dimensions(name))[1] for name in FILES if (place / name).is_file()}
+    return {name: _file(place / name)[1] for name in FILES if (place / name).is_file()}
 
 
 @functools.cache
@@ -86,7 +87,7 @@ def load(part: str) -> Images:
     """
     place = folder()
     paths = [place / name for name in FILES if name.startswith(PREFIXES[part])]
-    (pixels, _), (labels, _) = found = [_file(path, _dimensions(path.name)) for path in paths]
+    (pixels, _), (labels, _) = (_file(path) for path in paths)
     images, labelled, count = len(pixels), len(labels), COUNTS[part]
     if images != labelled:
         raise UsageError(
@@ -99,25 +100,21 @@ def load(part: str) -> Images:
         )
     if labels.max() >= DIGITS:
         raise UsageError(f"{paths[1]} must hold labels from 0 to 9, got {labels.max()}; fetch it again.")
-    for path, (_, md5) in zip(paths, found, strict=True):
-        if md5 not in CONTENTS[path.name]:
-            warnings.warn(
-                f"the contents of {path} are not MNIST's (MD5 {md5}): runs on them have an address of their own.",
-                UnknownDataWarning,
-                2,
-            )
     return Images(pixels, labels)
 
 
 @functools.cache
-def _file(path: Path, dimensions: int) -> tuple[Bytes, str]:
-    """The array of a file, and the MD5 of its contents."""
-    array = idx.read(path, dimensions)
-    return array, idx.md5(array)
-
-
-def _dimensions(name: str) -> int:
-    return 3 if "idx3" in name else 1
+def _file(path: Path) -> tuple[Bytes, str]:
+    """The array of a file, and the MD5 of its contents; warns for contents that nobody knows."""
+    array = idx.read(path, 3 if "idx3" in path.name else 1)
+    md5 = idx.md5(array)
+    if md5 not in CONTENTS[path.name]:
+        warnings.warn(
+            f"the contents of {path} are not MNIST's (MD5 {md5}): runs on them have an address of their own.",
+            UnknownDataWarning,
+            2,
+        )
+    return array, md5
 
 
 def _place() -> Path:

@@ -36,7 +36,8 @@ class Display:
 
     def __call__(self, label: str, steps: int, solved: int) -> None:
         self.solved[label] = solved
-        self.bar.set_postfix_str(f"solved {sum(self.solved.values())}; {label}", refresh=False)
+        count = sum(self.solved.values())  # stays 0 where a task has no criterion
+        self.bar.set_postfix_str(f"solved {count}; {label}" if count else label, refresh=False)
         self.bar.update(steps)
 
     def finish(self, count: int) -> None:

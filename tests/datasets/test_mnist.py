@@ -18,6 +18,8 @@ def packed(array: np.ndarray, magic: bytes | None = None) -> bytes:
     return gzip.compress(header + np.array(array.shape, ">u4").tobytes() + array.tobytes())
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::nalu_bench.datasets.mnist.UnknownDataWarning")
+
 PIXELS = np.arange(3 * 28 * 28, dtype=np.uint8).reshape(3, 28, 28)
 LABELS = np.array([4, 0, 9], np.uint8)
 
