@@ -25,7 +25,8 @@ REPORTS: dict[str, dict[str, Any]] = {
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "series_errors": {
-        "holds": 2, "fails": 10, "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
+        "holds": 2, "fails": 10, "least_steps": 20,
+        "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
     },
     "timing": {
         "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10], "panels": {"All": ["mystery"]},
@@ -72,7 +73,11 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
     beside = {"scores": ["baseline"], "series_success": ["reference"], "series_errors": ["reference"]}.get(name, [])
     roles = [runs("cell", "mystery"), *(runs(role, "oracle" if "series" in name else "mystery") for role in beside)]
-    measured = Measured(pd.concat(roles, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
+    rows = pd.concat(roles, ignore_index=True)
+    errors = pd.DataFrame({"step": [0, 10, 20], "validation_mse": [0.3, 0.2, 0.1], "validation_mae": [0.5, 0.4, 0.3]})
+    curves = rows[["cell", "seed"]].merge(errors, how="cross")
+    weights = pd.DataFrame(columns=["cell", "seed", "name", "shape", "values"])
+    measured = Measured(rows, curves, seeds.merge(probes, how="cross"), weights)
     kind = kind_of(name, tmp_path)
     table = compared(kind.rows(measured), kind.published)
     tables = "".join(layout.markdown() + layout.latex() for layout in kind.tables(table))
