@@ -42,10 +42,11 @@ def commit() -> str:
 
 @functools.cache
 def processor() -> str:
-    """The model name of the CPU."""
+    """The kind of the CPU: its model name, such as `AMD EPYC`, which alone may stand for several, family and model."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
     except OSError:
         return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    entries = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
+    numbers = [f"{key.split()[-1]} {entries[key]}" for key in ("cpu family", "model") if key in entries]
+    return ", ".join([entries.get("model name", platform.machine()), *numbers])
