@@ -72,6 +72,13 @@ def test_flags_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     assert total.startswith("total: 0/2 cells")
 
 
+def test_status_tells_which_other_budget_the_results_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "madsen2020/mnist_sum", "budget=smoke"]) == 0
+    assert capsys.readouterr().out.startswith("madsen2020/mnist_sum budget=smoke (results/ has budget=desk)\n")
+    assert main(["status", "madsen2020/mnist_sum", "budget=desk"]) == 0
+    assert capsys.readouterr().out.startswith("madsen2020/mnist_sum budget=desk\n")
+
+
 def test_an_unknown_verb_exits_with_2() -> None:
     with pytest.raises(SystemExit) as caught:
         main(["trian"])
@@ -94,18 +101,18 @@ def test_a_store_that_cannot_be_made_is_a_plain_error(
 
 def test_running_twice_trains_nothing_the_second_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *SMOKE, "model=nmu"]) == 0
-    assert "2 of 2 runs of 1 cells to train" in capsys.readouterr().out
+    assert "2 of 2 runs of 1 cell to train" in capsys.readouterr().out
     assert main(["run", *SMOKE, "model=nmu"]) == 0
-    assert "nothing to train: all 2 runs of 1 cells are there" in capsys.readouterr().out
+    assert "nothing to train: all 2 runs of 1 cell are there" in capsys.readouterr().out
 
 
 def test_more_seeds_train_only_the_blocks_that_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", *SMOKE, "model=nau"])
     capsys.readouterr()
     assert main(["run", *SMOKE, "model=nau", "seeds=25"]) == 0
-    assert "nothing to train: all 25 runs of 1 cells are there" in capsys.readouterr().out
+    assert "nothing to train: all 25 runs of 1 cell are there" in capsys.readouterr().out
     assert main(["run", *SMOKE, "model=nau", "seeds=27"]) == 0
-    assert "2 of 27 runs of 1 cells to train" in capsys.readouterr().out
+    assert "2 of 27 runs of 1 cell to train" in capsys.readouterr().out
     assert main(["status", *SMOKE, "model=nau", "seeds=60"]) == 0
     assert "50/60 runs, 10 missing" in capsys.readouterr().out
 

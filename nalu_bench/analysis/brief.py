@@ -18,7 +18,7 @@ def _line(store: Store, want: Wanted) -> str:
     runs = store.runs(cell)
     runs = runs[runs["seed"].isin(want.seeds)]
     reported = len(set(want.seeds) & store.finished_seeds(cell)) - len(runs)
-    text = f"{cell.digest}  {cell.label():50} {len(runs):4}/{len(want.seeds)} runs" + (
+    text = f"{cell.digest}  {want.label():50} {len(runs):4}/{len(want.seeds)} runs" + (
         f", {reported} in results/" if reported else ""
     )
     if runs.empty:

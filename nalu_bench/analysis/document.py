@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from nalu_bench.analysis.measure.collect import Collection
+from nalu_bench.analysis.measure.manifest import stand_ins
 from nalu_bench.analysis.measure.measured import records
 from nalu_bench.analysis.render import terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -101,7 +102,13 @@ class Document:
         scale = f"{budget['seeds']} seeds, {steps} steps"
         if budget["custom"]:
             scale = f"changed by hand ({', '.join(budget.get('changes', ['seeds']))})"
-        return f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
+        told = f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
+        return f"{told} Data: {self.stands_in}." if self.stands_in else told
+
+    @property
+    def stands_in(self) -> str:
+        """Which data stand in for those of the source; empty if none do."""
+        return stand_ins(self.measured.manifest)
 
     def _notes(self) -> list[str]:
         return [*self.remarks, *self.footnotes]
@@ -113,10 +120,11 @@ def csv(frame: pd.DataFrame) -> str:
 
 
 def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
-    """Compare nothing if the budget is smoke, which only shows that everything runs, or if values were changed."""
-    budget = measured.manifest["budget"]
+    """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
+    budget, data = measured.manifest["budget"], stand_ins(measured.manifest)
     reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
     reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
+    reasons += [data] if data else []
     if not reasons:
         return rows
     return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]

@@ -38,3 +38,9 @@ def committed(results: Path, name: str) -> Iterator[Path]:
     for root in (results, paths.shipped_results_dir()):
         if (root / name / MANIFEST).exists():
             yield root / name
+
+
+def held_budget(folder: Path) -> str:
+    """The budget of a folder of results; empty if there are none."""
+    manifest = read_manifest(folder)
+    return str(manifest["budget"]["name"]) if manifest else ""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nalu_bench import registry
 from nalu_bench.analysis.document import Document, csv
-from nalu_bench.analysis.folders import LOCAL
+from nalu_bench.analysis.folders import LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
@@ -61,7 +61,7 @@ class Written(NamedTuple):
 
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
-    committed = committed_budget(results / experiment.name)
+    committed = held_budget(results / experiment.name)
     return committed if committed in experiment.budgets else experiment.budget(None)
 
 
@@ -152,11 +152,15 @@ def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store
 
 
 def target(scope: Scope, results: Path) -> Path:
-    """`results/<paper>/<artifact>` for the largest budget so far, `results/local/...` for any other."""
+    """`results/<paper>/<artifact>` for the largest budget so far, else `results/local/...`.
+
+    Runs on data that stand in for those of the source are always local.
+    """
     shared, work = results / scope.experiment.name, scope.experiment.work
-    committed = committed_budget(shared)
+    committed = held_budget(shared)
     smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
-    if scope.custom or scope.budget == "smoke" or smaller:
+    instead = any(want.cell.task.stands_in() for want in scope.cells)
+    if scope.custom or scope.budget == "smoke" or smaller or instead:
         return results / LOCAL / scope.experiment.name
     return shared
 
@@ -164,12 +168,6 @@ def target(scope: Scope, results: Path) -> Path:
 def is_local(folder: Path) -> bool:
     """Whether a folder of results is one of those that are not committed."""
     return folder.parents[1].name == LOCAL
-
-
-def committed_budget(folder: Path) -> str:
-    """The budget of a folder of results; empty if there are none."""
-    manifest = read_manifest(folder)
-    return str(manifest["budget"]["name"]) if manifest else ""
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
@@ -203,6 +201,7 @@ def _render(kind: Kind, folder: Path) -> Document:
         _write_text(folder / name, text)
     with style.applied():
         figure, drawn = kind.figure(measured.trained, document.table)
+        style.mark(figure, document.stands_in)
         _write_text(folder / "figure.csv", csv(drawn))
         _write_figure(folder, figure)
         for name, data in kind.pictures(measured.trained).items():

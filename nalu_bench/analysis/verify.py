@@ -9,7 +9,7 @@ from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import Collection
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
@@ -35,6 +35,11 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
             found[text] = known[text]
         elif Path(text).is_dir():
             found |= {str(path): path for _, path in _folders(Path(text))} or {text: Path(text)}
+        elif not known:
+            raise UsageError(
+                f"{text} must be a folder or an experiment with results, and {home} holds none "
+                "(NALU_BENCH_HOME moves it)."
+            )
         else:
             raise unknown("folder or experiment with results", text, known)
     return found if asked else known
@@ -89,6 +94,8 @@ def verify_results(folder: Path) -> Verified:
     except UsageError as error:
         return Verified(faults=[str(error)])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
+    if (data := stand_ins(manifest)) and not results.is_local(folder):
+        faults.append(f"committed results must be of the source's data, and these are of {data}; delete this folder")
     faults += _table_faults(folder, collection)
     trained = sum(1 for one in checks if one.fact == "status")
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)

@@ -38,4 +38,8 @@ def _version() -> str:
         return "none"
 
 
-DIGITS = Dataset("digits", _version(), TRAINING, TEST, 0.14, 0.30, load)
+DIGITS = Dataset(
+    "digits", _version(), TRAINING, TEST, 0.14, 0.30, load,
+    stands_in="the 8x8 digits of scikit-learn instead of MNIST",
+    suits="task.validation=200 task.test_lengths=[1,10,30]",
+)  # fmt: skip

@@ -36,6 +36,8 @@ class Dataset:
         load: reads a part, `training` or `test`.
         checksums: of the files that `load` reads, by their names, as far as they are there.
         known: file -> the checksums of contents that count as this dataset.
+        stands_in: what it is and for which dataset it stands in, in words; empty for one that results are made of.
+        suits: overrides that suit its size.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Dataset:
     load: Callable[[str], Images]
     checksums: Callable[[], Mapping[str, str]] = dict
     known: Mapping[str, Collection[str]] = field(default_factory=dict)
+    stands_in: str = ""
+    suits: str = ""
 
     def identity(self) -> str:
         """Name and version, and the checksums of files that are there with other contents than those known."""

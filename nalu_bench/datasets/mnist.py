@@ -6,6 +6,7 @@ it the four files are downloaded into the user's cache folder.
 
 import functools
 import os
+import textwrap
 import warnings
 from pathlib import Path
 
@@ -105,10 +106,11 @@ def load(part: str) -> Images:
 
 @functools.cache
 def _file(path: Path) -> tuple[Bytes, str]:
-    """The array of a file, and the MD5 of its contents; warns for contents that nobody knows."""
+    """The array of a file, and the MD5 of its contents; warns for as many images or labels that nobody knows."""
     array = idx.read(path, 3 if "idx3" in path.name else 1)
     md5 = idx.md5(array)
-    if md5 not in CONTENTS[path.name]:
+    whole = len(array) == COUNTS["training" if path.name.startswith(PREFIXES["training"]) else "test"]
+    if whole and md5 not in CONTENTS[path.name]:
         warnings.warn(
             f"the contents of {path} are not MNIST's (MD5 {md5}): runs on them have an address of their own.",
             UnknownDataWarning,
@@ -137,10 +139,11 @@ def _fetch(name: str, sha256: str, cache: Path) -> None:
             pooch.retrieve(mirror + name, f"sha256:{sha256}", fname=name, path=cache, progressbar=True)
             return
         except (OSError, ValueError) as error:  # no network, or another file than the official one
-            failures.append(f"{mirror}: {str(error).splitlines()[0]}")
+            failures.append(f"{mirror}: {textwrap.shorten(f'{type(error).__name__}: {error}', 120)}")
     raise UsageError(
-        f"MNIST must be downloaded or lie in a folder: put the four files, {', '.join(FILES)}, into a folder and set "
-        f"NALU_BENCH_DATA to it. {name} cannot be downloaded: {'; '.join(failures)}."
+        f"MNIST must be downloaded or lie in a folder, and {name} cannot be downloaded ({'; '.join(failures)}). Put "
+        f"the four files, {', '.join(FILES)}, into a folder and set NALU_BENCH_DATA to it; or have a first look "
+        "without them: budget=smoke for an experiment, task.dataset=digits for a task."
     )
 
 

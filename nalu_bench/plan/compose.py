@@ -121,8 +121,24 @@ def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
         if override.is_sweep_override() and override.key_or_group.startswith(MACHINE_KEYS):
             raise UsageError(f"{override.key_or_group} takes one value for all cells, got '{override.input_line}'.")
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
-    configs = [_configure(choice) for choice in choices]
-    return _plan([_wanted(config) for config in configs], configs[0], custom=True, hydra_overrides=hydra_overrides)
+    configs, words = [_configure(choice) for choice in choices], _swept(overrides)
+    wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
+    return _plan(wanted, configs[0], custom=True, hydra_overrides=hydra_overrides)
+
+
+def _swept(overrides: Iterable[Override]) -> dict[str, str]:
+    """Key -> word of the values by which a sweep tells its cells apart, beside those that every label has."""
+    keys = [override.key_or_group for override in overrides if override.is_sweep_override()]
+    keys = [key for key in keys if key not in ("task", "model", "seeds", "first_seed")]
+    short = {key: key.rpartition(".")[2] for key in keys}
+    return {key: word if list(short.values()).count(word) == 1 else key for key, word in short.items()}
+
+
+def _named(want: Wanted, choice: Iterable[Pair], words: dict[str, str]) -> Wanted:
+    """Add the swept values as settings of the cell, other than those that its task names."""
+    told = want.cell.task.setting()
+    values = {words[key]: value for key, value in choice if key in words}
+    return replace(want, settings={word: value for word, value in values.items() if word not in told})
 
 
 def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:

@@ -141,6 +141,13 @@ class Task:
         """
         return {}
 
+    def stands_in(self) -> str:
+        """Which data stand in for those of the source, in words; empty by default.
+
+        They are for a first look: such runs are compared with no printed number, and never among committed results.
+        """
+        return ""
+
     def program(self) -> tuple[Any, ...]:
         """The values of the task that its computations read directly.
 

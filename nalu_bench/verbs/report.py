@@ -81,11 +81,11 @@ def _write(chosen: "Experiment", overrides: list[str]) -> "Written":
 
 def _largest(chosen: "Experiment", overrides: list[str]) -> "Plan":
     """The plan of the budget that is committed, else of the largest with runs, else of the default one."""
-    from nalu_bench.analysis import results
+    from nalu_bench.analysis import folders, results
     from nalu_bench.plan import compose
 
     store, budgets = asked.store(committed=False), sorted(chosen.budgets, key=chosen.work, reverse=True)
-    for budget in [] if results.committed_budget(paths.results_dir() / chosen.name) else budgets:
+    for budget in [] if folders.held_budget(paths.results_dir() / chosen.name) else budgets:
         plan = compose.plan_experiment(chosen, [*overrides, f"budget={budget}"])
         if any(store.stored_seeds(want.cell) for want in plan.cells):
             return plan

@@ -171,14 +171,15 @@ def _announced(todo: "list[Job]", plan: "Plan", store: "Store", chosen: bool) ->
         return "nothing to train: the experiment has no cells."
     wanted = [want for want in plan.cells if not want.cell.skip()]
     count = sum(len(want.seeds) for want in wanted)
+    what = "1 cell" if len(plan.cells) == 1 else f"{len(plan.cells)} cells"
     if todo:
         cells = {job.cell.digest for job in todo}
         asked = [want for want in wanted if want.cell.digest in cells]
         missing = sum(len(set(want.seeds) - store.finished_seeds(want.cell)) for want in asked)
-        return f"{missing} of {count} runs of {len(plan.cells)} cells to train."
+        return f"{missing} of {count} runs of {what} to train."
     if chosen:
         return "nothing to train: no block that is missing was chosen by --only or --only-failed."
-    return f"nothing to train: all {count} runs of {len(plan.cells)} cells are there."
+    return f"nothing to train: all {count} runs of {what} are there."
 
 
 def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":

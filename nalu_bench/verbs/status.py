@@ -2,8 +2,13 @@
 
 import argparse
 import contextlib
+from typing import TYPE_CHECKING
 
+from nalu_bench import paths
 from nalu_bench.verbs import asked
+
+if TYPE_CHECKING:
+    from nalu_bench.plan.experiment import Experiment
 
 
 def add(verbs: "asked.Verbs") -> None:
@@ -26,6 +31,14 @@ def status(options: argparse.Namespace) -> int:
             found.watch(store, plan.cells, width)
     else:
         if experiment:
-            print(f"{experiment.name} budget={plan.budget}")
+            print(f"{experiment.name} budget={plan.budget}{_other_budget(experiment, plan.budget)}")
         print("\n".join(found.read(store, plan.cells, width).lines()))
     return 0
+
+
+def _other_budget(experiment: "Experiment", budget: str) -> str:
+    """Which other budget the results of an experiment have; empty if there are none."""
+    from nalu_bench.analysis.folders import committed, held_budget
+
+    held = next(map(held_budget, committed(paths.results_dir(), experiment.name)), budget)
+    return "" if held == budget else f" (results/ has budget={held})"

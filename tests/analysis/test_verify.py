@@ -186,9 +186,12 @@ def test_a_broken_file_of_runs_costs_only_its_own_experiment(
 
 
 def test_what_is_neither_an_experiment_nor_a_folder_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "did you mean 'madsen2020/table1'?" in said(capsys, 2, "verify", "madsen2020/tabel1")
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("NALU_BENCH_HOME", str(tmp_path))
+        assert f"{tmp_path / 'results'} holds none (NALU_BENCH_HOME" in said(capsys, 2, "verify", NAME)
     assert "must be a folder of results, a run store or the folder of a cell" in said(
         capsys, 2, "verify", str(tmp_path)
     )

@@ -62,6 +62,16 @@ def test_a_damaged_file_is_refused(folder: Path, content: bytes, words: str) -> 
         mnist.load("training")
 
 
+@pytest.mark.filterwarnings("error")
+def test_files_of_another_length_are_refused_without_a_warning_about_their_contents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(mnist.CONTENTS, "train-images-idx3-ubyte.gz", {idx.md5(PIXELS)})
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
+    with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
+        mnist.load("training")
+
+
 def test_files_of_different_lengths_and_missing_ones_are_refused(folder: Path) -> None:
     (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
     with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
@@ -113,13 +123,15 @@ def test_without_a_network_every_mirror_is_tried_and_the_way_out_is_told(
 
     def offline(url: str, known: str, **options: object) -> str:
         asked.append(url)
-        raise ConnectionError("no route to host")
+        raise ConnectionError("no route to host" + " after a long while" * 50)
 
     monkeypatch.delenv("NALU_BENCH_DATA", raising=False)
     monkeypatch.setattr(pooch, "retrieve", offline)
     monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path)
-    with pytest.raises(UsageError, match=r"set NALU_BENCH_DATA to it.* cannot be downloaded: .*no route to host"):
+    with pytest.raises(UsageError, match=r"cannot be downloaded .*no route to host.*set NALU_BENCH_DATA to it") as told:
         mnist.folder()
+    assert "a first look without them: budget=smoke" in str(told.value)
+    assert len(str(told.value)) < 800
     assert [url.rpartition("/")[0] + "/" for url in asked] == list(mnist.MIRRORS)
 
 

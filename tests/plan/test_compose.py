@@ -65,6 +65,18 @@ def test_a_sweep_has_a_cell_for_every_combination() -> None:
     assert found == [(op, model, 3) for op in ("mul", "add") for model in ("nmu", "nac", "nalu")]
 
 
+def test_the_cells_of_a_sweep_are_told_apart_by_the_values_that_it_sweeps() -> None:
+    swept = ["task=ten_parameter", "task.operation=mul,add", "recipe.learning_rate=0.001,0.01", "model=nmu", "seeds=3"]
+    labels = [want.label() for want in compose.plan_cells(swept, multirun=True).cells]
+    assert labels == [
+        f"ten_parameter operation={operation} learning_rate={rate} / nmu"
+        for operation in ("mul", "add")
+        for rate in ("0.001", "0.01")
+    ]
+    (alone,) = compose.plan_cells(["recipe.learning_rate=0.001", "task.operation=mul", "model=nmu"], True).cells
+    assert alone.label() == "arithmetic operation=mul / nmu"
+
+
 def test_two_intervals_can_be_given_on_the_command_line() -> None:
     plan = compose.plan_cells(["task.extrapolation=[[-6,-2],[2,6]]"], multirun=False)
     assert plan.cells[0].cell.task.intervals("extrapolation").tolist() == [[-6, -2], [2, 6]]

@@ -166,6 +166,7 @@ def collect(
         want.cell.digest: {
             "label": want.label(), "role": want.role, "seeds": len(want.seeds),
             "criteria": judge.criteria(want.cell, _known(want, others)), "identity": want.cell.identity(),
+            **({"stands_in": want.cell.task.stands_in()} if want.cell.task.stands_in() else {}),
         }
         for want in wanted
     }  # fmt: skip

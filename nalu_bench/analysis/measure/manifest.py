@@ -21,6 +21,11 @@ def sealed(folder: Path) -> dict[str, str]:
     return {name: digest for name, digest in hashes(folder).items() if name not in (MANIFEST, PAGE)}
 
 
+def stand_ins(manifest: dict[str, Any]) -> str:
+    """Which data stand in for those of the source, in words; empty if none do. See `Task.stands_in`."""
+    return " and ".join(dict.fromkeys(cell["stands_in"] for cell in manifest["cells"].values() if "stands_in" in cell))
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a folder of `results/`, or None if it has none."""
     path = folder / MANIFEST

@@ -28,10 +28,10 @@ def report(loaded: Loaded) -> Path:
 def index(results: Path) -> Path:
     """Write the index of all experiments with results, and the picture of all verdicts; returns the index."""
     experiments = list(reported(results))
-    with style.applied():
-        picture = overview(experiments)
-        save = functools.partial(picture.savefig, format="png", metadata={"Software": None})
-        write_atomically(results / OVERVIEW, save)
+    if any((loaded.table["verdict"] != "").any() for loaded in experiments):
+        with style.applied():
+            save = functools.partial(overview(experiments).savefig, format="png", metadata={"Software": None})
+            write_atomically(results / OVERVIEW, save)
     return _write(results / INDEX, claims.index(experiments))
 
 

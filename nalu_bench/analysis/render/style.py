@@ -63,6 +63,12 @@ def applied() -> "AbstractContextManager[None]":
     return matplotlib.rc_context(STYLE)
 
 
+def mark(figure: "Figure", data: str) -> None:
+    """Say in the figure which data stand in for those of the source; nothing if there are none."""
+    if data:
+        figure.text(0.005, 0.005, f"Data: {data}", fontsize=7, color="#D55E00", ha="left", va="bottom")
+
+
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> "tuple[Figure, Any]":
     """A figure of this size in inches, and its axes (rows, columns). Draw it inside of `applied()`.
 

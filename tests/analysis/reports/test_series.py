@@ -158,11 +158,21 @@ def test_a_claim_is_tested_on_all_of_it_or_not_at_all(
     assert reason in claim["note"]
 
 
+def test_a_claim_without_any_runs_keeps_its_place() -> None:
+    at = {1: [1.0, 1.1], 10: [1.0, 1.1], 100: [9.0, 9.1]}
+    runs = [errors_of("cell", "image_nac_xavier", at), errors_of("reference", "image_solved_sum", at)]
+    kind = SeriesErrors(TABLE2)
+    table = compared(kind.rows(Measured(pd.concat(runs, ignore_index=True))), kind.published)
+    claims = table[(table["operation"] == "sum") & table["metric"].str.startswith("claim_")]
+    assert claims["metric"].tolist() == [f"claim_{name}" for name in TABLE2.report["claims"]]
+    assert claims["note"].iloc[0].endswith("no runs of ours: LSTM, GRU, RNN-tanh, RNN-ReLU at length 10")
+
+
 def test_the_late_fall_is_what_the_smallest_error_still_fell_by_over_the_last_fifth_of_the_steps() -> None:
     runs = errors_of("reference", "image_solved_sum", {1: [1.0, 1.0, 1.0]})
     errors = {0: [9.0, 4.0, 5.0, 2.0, 1.0], 1: [9.0, 4.0, 3.0, 2.0, 3.0], 2: [9.0, 4.0, 3.0, 2.0, 1.5]}
     curves = pd.concat(
-        pd.DataFrame({"cell": "image_solved_sum", "seed": seed, "step": [0, 25, 50, 80, 100], "validation_mae": curve})
+        pd.DataFrame({"cell": "image_solved_sum", "seed": seed, "step": [0, 25, 50, 80, 100], "validation_mse": curve})
         for seed, curve in errors.items()
     )
     table = compared(SeriesErrors(TABLE2).rows(Measured(runs, curves)), SeriesErrors(TABLE2).published)

@@ -1,5 +1,6 @@
 """Errors by the length of a series beside a reference network, as in Table 2 of Trask et al. 2018."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -53,7 +54,8 @@ class SeriesErrors(Kind):
         ratio      = error / error of the reference, with a bootstrap interval over the seeds of both
         rounding   = median over seeds of the share of series whose every output rounds to its target
         digits     = median over seeds of the share of single images whose digit is read off
-        late fall  = median over seeds of 1 − smallest validation error / smallest in the first four fifths of the steps
+        late fall  = median over seeds of 1 − smallest mean squared validation error / smallest in the first four fifths
+                     of the steps
 
     A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`. A claim in words
     is tested on the model and length where it is furthest from true. A run without a finite error counts as infinitely
@@ -121,7 +123,9 @@ class SeriesErrors(Kind):
             limit = self.report[claim["verdict"]]
             places = [(model, length) for model in claim["models"] for length in claim["lengths"]]
             tested = {place: ratios[place] for place in places if place in ratios}
+            where = {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}
             if not tested:
+                yield Row(where, math.nan, math.nan, math.nan, 0, 0, untested(self._untested(places, 0)))
                 continue
             worst = (min if above else max)(tested, key=lambda place: tested[place][0])
             value, low, high = tested[worst]
@@ -131,10 +135,7 @@ class SeriesErrors(Kind):
             steps = int(runs["steps"].iloc[0])
             reason = self._untested([place for place in places if place not in tested], steps)
             compare = untested(reason) if reason else claimed(low, high, limit, what, above)
-            yield Row(
-                {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}, value, low, high,
-                len(runs), steps, compare, note,
-            )  # fmt: skip
+            yield Row(where, value, low, high, len(runs), steps, compare, note)
 
     def _untested(self, missing: Sequence[tuple[str, int]], steps: int) -> str:
         """Why a claim cannot be tested: a part of it has no runs, or they are too short; empty if it can."""
@@ -185,7 +186,7 @@ class SeriesErrors(Kind):
             for line in records(claims)
         ]  # fmt: skip
         title = f"Claims. {self.experiment.title} ({self.experiment.source})"
-        return Table(title, ["", "The source says", "Tested by the ratio to the reference", "ours", "verdict"], rows)
+        return Table(title, ["", "Claim", "Tested by the ratio to the reference", "ours", "verdict"], rows)
 
     def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
         """For each operation: error by length, validation error and recurrent weight by step, what the encoder says."""
@@ -201,7 +202,10 @@ HEADINGS = {
 
 LATE_FALL, FIFTH = "late_fall", 0.2
 
-EXTRAS = {"mae": (LATE_FALL, "late fall of the validation error"), "rounding": ("digits", "digit read off one image")}
+EXTRAS = {
+    "mae": (LATE_FALL, "late fall of the squared validation error"),
+    "rounding": ("digits", "digit read off one image"),
+}
 """Metric -> another one, which is the last column of its table, with its heading."""
 
 
@@ -215,7 +219,7 @@ def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) 
         return
     found = curves[curves["cell"] == runs["cell"].iloc[0]].merge(runs[["seed"]], on="seed")
     early = found[found["step"] <= (1 - FIFTH) * found["step"].max()]
-    smallest, before = (part.groupby("seed")["validation_mae"].min() for part in (found, early))
+    smallest, before = (part.groupby("seed")["validation_mse"].min() for part in (found, early))
     falls = medians.bounds_of((1 - smallest / before).to_numpy(float))
     where = {**words, "setting": "", "split": "validation", "metric": LATE_FALL}
     yield Row(where, *falls, len(runs), int(runs["steps"].iloc[0]), None, count_note(runs))

@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 SATURATED = 1e-7
 """Distances of a weight from 1 below this are drawn here: float32 knows no smaller ones."""
 
+ENCODED = (-2, 11)
+"""Limits of the encoder's panel: an encoder that tells no digits apart is stretched far beyond."""
+
+TITLES = ("error by length", "validation", "what the encoder says", "recurrent weight")
+"""Of the panels of a row that have none of their own."""
+
 
 def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
     """A row of four panels for every operation.
 
     * The median error by length, with its interval (a line a cell).
-    * The median validation error by step.
+    * The median of the mean squared validation error by step.
     * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
       fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the means of one network.
     * The distance of the recurrent weight from 1 by step, for every seed of the cells that have one.
@@ -45,7 +51,8 @@ def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame
             *(draw(axis, measured, runs) for axis, draw in zip(line[1:], drawing, strict=True)),
         ]
         drawn += [part.assign(operation=operation) for part in parts]
-        line[0].set_title(name)
+        for axis, title in zip(line, TITLES, strict=True):
+            axis.set_title(f"{name}: {axis.get_title() or title}")
     entries: dict[str, Any] = {}
     for axis in axes.flat:
         entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
@@ -70,11 +77,11 @@ def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     frames = []
     curves = measured.curves.merge(runs[["cell", "seed", "model"]], on=["cell", "seed"])
     for model, found in curves.groupby("model", sort=False):
-        median = found.groupby("step")["validation_mae"].median()
+        median = found.groupby("step")["validation_mse"].median()
         look = style.drawing(str(model)) | {"marker": "", "linewidth": 1.2}
         axis.plot(median.index, median, **look)
         frames.append(pd.DataFrame({"x": median.index, "y": median.to_numpy(), "model": model, "seed": None}))
-    axis.set(yscale="log", xlabel="Training step", ylabel="Validation error")
+    axis.set(yscale="log", xlabel="Training step", ylabel="Squared validation error")
     return _panel(frames, "training")
 
 
@@ -96,7 +103,7 @@ def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
         axis.plot(digits, fitted, **look)
         frames.append(pd.DataFrame({"x": digits, "y": fitted, "model": model, "seed": seed}))
     axis.plot([0, 9], [0, 9], color="black", linewidth=0.6, zorder=0)
-    axis.set(xlabel="Digit", ylabel="Encoder's mean, fitted", xticks=range(10))
+    axis.set(xlabel="Digit", ylabel="Mean, moved and stretched", xticks=range(10), ylim=ENCODED)
     return _panel(frames, "encoder")
 
 
@@ -107,7 +114,7 @@ def _matrix(axis: "Axes", model: str, seed: int, mean: Any) -> pd.DataFrame:
     axis.figure.colorbar(image, ax=axis)
     axis.set(
         xlabel="Output of the encoder", ylabel="Digit", xticks=range(mean.shape[1]), yticks=range(len(mean)),
-        title=f"{style.label(model)}, seed {seed}",
+        title=f"encoder of {style.label(model)}, seed {seed}",
     )  # fmt: skip
     digits, outputs = np.indices(mean.shape).reshape(2, -1)
     names = [f"{model} output {output}" for output in outputs]
@@ -118,6 +125,7 @@ def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFra
     accumulating = runs[_recurrent(runs)]
     if accumulating.empty:
         axis.set_axis_off()
+        axis.text(0.5, 0.5, "no cell has one", ha="center", transform=axis.transAxes)
         return _panel([], "recurrent weight")
     frames = []
     curves = measured.curves.merge(accumulating[["cell", "seed", "model"]], on=["cell", "seed"])
@@ -126,7 +134,7 @@ def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFra
         away = np.maximum((1 - curve["recurrent_weight"]).abs(), SATURATED)
         axis.plot(curve["step"], away, color=look["color"], linestyle=look["linestyle"], linewidth=0.9, alpha=0.8)
         frames.append(pd.DataFrame({"x": curve["step"], "y": away, "model": model, "seed": seed}))
-    axis.set(yscale="log", xlabel="Training step", ylabel="|1 − recurrent weight|")
+    axis.set(yscale="log", xlabel="Training step", ylabel="|1 − mean weight|")
     return _panel(frames, "recurrent weight")
 
 
