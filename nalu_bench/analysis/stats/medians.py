@@ -25,6 +25,15 @@ def median_of(samples: Array) -> tuple[float, float, float]:
     return float(np.median(samples)), np.nan, np.nan
 
 
+def limits_of(samples: Array) -> tuple[float, float, float]:
+    """As `median_of`; where some samples are infinite, the limits are those of a percentile bootstrap, see `ratio_of`.
+
+    >>> limits_of(np.array([1.0, 2.0, np.inf]))
+    (2.0, 1.0, inf)
+    """
+    return median_of(samples) if np.isfinite(samples).all() else ratio_of(samples, np.ones(1))
+
+
 def bounds_of(samples: Array) -> tuple[float, float, float]:
     """As `median_of`; samples that are all equal, as shares of 0 and 1 often are, are their own limits.
 

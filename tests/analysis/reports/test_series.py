@@ -132,6 +132,7 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
         "claim_arithmetic": "differs",
     }  # fmt: skip
     assert "NALU at length 1,000" in claims.loc["claim_arithmetic", "note"]
+    assert "inf [inf, inf]" in kind.tables(table)[0].markdown()
     text = kind.tables(table)[1].markdown()
     assert "1.00 holds" in text
     assert "inf fails" in text

@@ -71,6 +71,7 @@ class SeriesErrors(Kind):
     apart = ("operation", "model")
     settings = SeriesErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"claim_*": None}
+    shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
@@ -109,7 +110,7 @@ class SeriesErrors(Kind):
             errors = medians.finite_or_worst(runs[column])
             ratio = ratios[words["model"], length]
             shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
-            yield Row({**where, "metric": "mae"}, *medians.median_of(errors), count, steps, None, note)
+            yield Row({**where, "metric": "mae"}, *medians.limits_of(errors), count, steps, None, note)
             yield Row({**where, "metric": "ratio"}, *ratio, count, steps, None, note)
             yield Row({**where, "metric": "rounding"}, *medians.median_of(shares), count, steps, None, note)
         if "test_digits_1" in runs:
