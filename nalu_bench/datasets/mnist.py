@@ -106,7 +106,7 @@ def load(part: str) -> Images:
 
 @functools.cache
 def _file(path: Path) -> tuple[Bytes, str]:
-    """The array of a file, and the MD5 of its contents; warns for as many images or labels that nobody knows."""
+    """The array of a file, and the MD5 of its contents; warns for contents of MNIST's length that nobody knows."""
     array = idx.read(path, 3 if "idx3" in path.name else 1)
     md5 = idx.md5(array)
     whole = len(array) == COUNTS["training" if path.name.startswith(PREFIXES["training"]) else "test"]
