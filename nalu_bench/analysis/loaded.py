@@ -86,8 +86,7 @@ class Loaded:
     def figure(self) -> "Figure":
         """The figure of the report."""
         with style.applied():
-            drawn: Figure = self.kind.figure(self._measured.trained, self.table)[0]
-            return drawn
+            return results.draw(self.kind, self._measured, self.table)[0]
 
     def pictures(self) -> dict[str, bytes]:
         """Further pictures of the report by file name, such as `film.gif`; most reports have none."""

@@ -9,14 +9,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.document import Document, csv
 from nalu_bench.analysis.folders import LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.recheck import contradictions
 from nalu_bench.analysis.printed.published import check_words
 from nalu_bench.analysis.render import style
@@ -26,6 +28,9 @@ from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,7 @@ def target(scope: Scope, results: Path) -> Path:
 
 def is_local(folder: Path) -> bool:
     """Whether a folder of results is one of those that are not committed."""
-    return folder.parents[1].name == LOCAL
+    return folder.resolve().parents[1].name == LOCAL
 
 
 def _write_measured(folder: Path, collection: Collection) -> None:
@@ -200,13 +205,19 @@ def _render(kind: Kind, folder: Path) -> Document:
     for name, text in document.texts().items():
         _write_text(folder / name, text)
     with style.applied():
-        figure, drawn = kind.figure(measured.trained, document.table)
-        style.mark(figure, document.stands_in)
+        figure, drawn = draw(kind, measured, document.table)
         _write_text(folder / "figure.csv", csv(drawn))
         _write_figure(folder, figure)
         for name, data in kind.pictures(measured.trained).items():
             write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
     return document
+
+
+def draw(kind: Kind, measured: Collection, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    """The figure of a report and the numbers in it; it says which data stand in for those of the source."""
+    figure, drawn = kind.figure(measured.trained, table)
+    style.mark(figure, stand_ins(measured.manifest))
+    return figure, drawn
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from nalu_bench.analysis import results
+from nalu_bench.analysis.loaded import load
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.cell import Wanted
@@ -28,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_report_of_them_says_so_everywhere_and_is_a_fault_among_committed_results(
-    home: Path, capsys: pytest.CaptureFixture[str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", *CHOSEN]) == 0
     assert f"Data: {DATA}." in " ".join(capsys.readouterr().out.split())
@@ -38,7 +39,10 @@ def test_a_report_of_them_says_so_everywhere_and_is_a_fault_among_committed_resu
     assert set(table["verdict"]) <= {"", "not comparable"}
     assert DATA in " ".join(table["note"])
     assert {cell["stands_in"] for cell in json.loads((local / "manifest.json").read_text())["cells"].values()} == {DATA}
+    assert f"Data: {DATA}" in [text.get_text() for text in load(NAME, "smoke").figure().texts]
     assert main(["verify", str(local)]) == 0
+    monkeypatch.chdir(local)
+    assert main(["verify", "."]) == 0
     shutil.copytree(local, home / "results" / NAME)
     assert main(["verify", NAME]) == 1
     assert f"must be of the source's data, and these are of {DATA}" in capsys.readouterr().err

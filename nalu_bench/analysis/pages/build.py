@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
 from nalu_bench.analysis.pages import index as claims
-from nalu_bench.analysis.pages.overview import overview
+from nalu_bench.analysis.pages.overview import judged, overview
 from nalu_bench.analysis.pages.page import page
 from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
@@ -28,9 +28,9 @@ def report(loaded: Loaded) -> Path:
 def index(results: Path) -> Path:
     """Write the index of all experiments with results, and the picture of all verdicts; returns the index."""
     experiments = list(reported(results))
-    if any((loaded.table["verdict"] != "").any() for loaded in experiments):
+    if shown := judged(experiments):
         with style.applied():
-            save = functools.partial(overview(experiments).savefig, format="png", metadata={"Software": None})
+            save = functools.partial(overview(shown).savefig, format="png", metadata={"Software": None})
             write_atomically(results / OVERVIEW, save)
     return _write(results / INDEX, claims.index(experiments))
 

@@ -21,13 +21,14 @@ SMALLEST = 0.035
 """Smallest share of a bar that holds its count."""
 
 
+def judged(experiments: Sequence["Loaded"]) -> list["Loaded"]:
+    """The experiments with verdicts that are no searches."""
+    return [one for one in experiments if (one.table["verdict"] != "").any() and not one.kind.searches]
+
+
 def overview(experiments: Sequence["Loaded"]) -> "Figure":
-    """A bar for each experiment with verdicts that is no search: their shares and counts."""
-    counts = [
-        (loaded.experiment.source, loaded.table["verdict"].value_counts())
-        for loaded in experiments
-        if (loaded.table["verdict"] != "").any() and not loaded.kind.searches
-    ]
+    """A bar for each of the `judged` experiments: the shares and counts of their verdicts."""
+    counts = [(loaded.experiment.source, loaded.table["verdict"].value_counts()) for loaded in experiments]
     figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))
     axis = axes[0][0]
     for place, found in enumerate(found for _, found in counts):
