@@ -13,7 +13,9 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.measure.record import kept_points
 from nalu_bench.analysis.measure.solved import solved_facts_of
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.reports.papers.series_errors import SeriesErrors
 from nalu_bench.analysis.reports.papers.series_success import SeriesSuccess
 from nalu_bench.errors import UsageError
@@ -179,6 +181,16 @@ def test_the_late_fall_is_what_the_smallest_error_still_fell_by_over_the_last_fi
     table = compared(SeriesErrors(TABLE2).rows(Measured(runs, curves)), SeriesErrors(TABLE2).published)
     (fall,) = table[table["metric"] == "late_fall"]["ours"]
     assert fall == 0.25  # of 50 %, 0 and 25 %
+
+
+def test_errors_far_above_all_others_leave_the_panel() -> None:
+    _, ((axis,),) = style.new_figure(4, 3)
+    models, errors = ["image_solved_sum"] * 2 + ["image_rnn_relu"] * 2, [0.1, 2.0, 1.0, 1e9]
+    rows = {"model": models, "setting": ["length=1", "length=10"] * 2}
+    table = pd.DataFrame(rows | dict.fromkeys(["ours", "ours_low", "ours_high"], errors))
+    drawn = series_panels._errors(axis, table)
+    assert axis.get_ylim()[1] == 2000
+    assert drawn["y"].max() == 1e9  # the numbers beside the figure keep it
 
 
 def test_errors_without_a_reference_are_not_reported() -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 SATURATED = 1e-7
 """Distances of a weight from 1 below this are drawn here: float32 knows no smaller ones."""
 
+FARTHEST = 1000
+"""The panel of errors ends so many times above the largest error of the best model; larger ones leave it."""
+
 ENCODED = (-2, 11)
 """Limits of the encoder's panel: an encoder that tells no digits apart is stretched far beyond."""
 
@@ -25,7 +28,7 @@ TITLES = ("error by length", "validation", "what the encoder says", "recurrent w
 def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
     """A row of four panels for every operation.
 
-    * The median error by length, with its interval (a line a cell).
+    * The median error by length, with its interval (a line a cell). Errors far above all others leave the panel.
     * The median of the mean squared validation error by step.
     * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
       fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the means of one network.
@@ -70,6 +73,8 @@ def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
         ours = {"x": lengths, "y": rows["ours"], "low": rows["ours_low"], "high": rows["ours_high"]}
         frames.append(pd.DataFrame(ours).assign(panel="error", model=model, seed=None))
     axis.set(xscale="log", yscale="log", xlabel="Length of the series", ylabel="Mean absolute error")
+    end = FARTHEST * table.groupby("model")["ours"].max().min()
+    axis.set_ylim(top=min(axis.get_ylim()[1], end))
     return pd.concat(frames, ignore_index=True)
 
 
