@@ -24,7 +24,11 @@ def read(path: Path, dimensions: int) -> Bytes:
         UsageError for a file that cannot be read, is cut short, or is of another kind.
     """
     try:
-        content = gzip.decompress(path.read_bytes())
+        packed = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} must be a file that can be read, got {error}; check its rights.") from None
+    try:
+        content = gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"{path} must be a whole gzip file, got a damaged one ({error}); fetch it again.") from None
     expected = bytes([0, 0, 8, dimensions])

@@ -38,7 +38,7 @@ PNG files, in which about 0.05 % of the pixels read 0 instead of 1."""
 
 PREFIXES = {"training": "train", "test": "t10k"}
 COUNTS = {"training": 60_000, "test": 10_000}
-SHAPE = (28, 28)
+SIZES: dict[str, tuple[int, ...]] = {"images": (28, 28), "labels": ()}
 DIGITS = 10
 
 
@@ -70,7 +70,7 @@ def checksums() -> dict[str, str]:
     """The MD5 of the contents of every file that is there; nothing is downloaded.
 
     Raises:
-        UsageError for a damaged file.
+        UsageError for a file that is damaged or of another shape.
     Warns: UnknownDataWarning for contents that nobody knows.
     """
     place = _place()
@@ -82,41 +82,38 @@ def load(part: str) -> Images:
     """The `training` or `test` part.
 
     Raises:
-        UsageError for files that are missing, damaged, of another shape or do not fit together, and without a network
-            to fetch them.
+        UsageError for files that are missing, damaged or of another shape, and without a network to fetch them.
     Warns: UnknownDataWarning for contents that nobody knows.
     """
     place = folder()
-    paths = [place / name for name in FILES if name.startswith(PREFIXES[part])]
-    (pixels, _), (labels, _) = (_file(path) for path in paths)
-    images, labelled, count = len(pixels), len(labels), COUNTS[part]
-    if images != labelled:
-        raise UsageError(
-            f"{paths[0]} and {paths[1]} must be of one length, got {images:,} and {labelled:,}; fetch them again."
-        )
-    if pixels.shape != (count, *SHAPE):
-        sizes = " x ".join(map(str, pixels.shape[1:]))
-        raise UsageError(
-            f"{paths[0]} must hold {count:,} images of 28 x 28, got {images:,} of {sizes}; fetch it again."
-        )
-    if labels.max() >= DIGITS:
-        raise UsageError(f"{paths[1]} must hold labels from 0 to 9, got {labels.max()}; fetch it again.")
+    (pixels, _), (labels, _) = (_file(place / name) for name in FILES if name.startswith(PREFIXES[part]))
     return Images(pixels, labels)
 
 
 @functools.cache
 def _file(path: Path) -> tuple[Bytes, str]:
-    """The array of a file, and the MD5 of its contents; warns for contents of MNIST's length that nobody knows."""
-    array = idx.read(path, 3 if "idx3" in path.name else 1)
+    """The array of a file of MNIST's shape, and the MD5 of its contents; warns for contents that nobody knows."""
+    kind = "images" if "idx3" in path.name else "labels"
+    array = idx.read(path, 3 if kind == "images" else 1)
+    shape = (COUNTS["training" if path.name.startswith(PREFIXES["training"]) else "test"], *SIZES[kind])
+    if array.shape != shape:
+        raise UsageError(f"{path} must hold {_told(shape, kind)}, got {_told(array.shape, kind)}; fetch it again.")
+    if kind == "labels" and array.max() >= DIGITS:
+        raise UsageError(f"{path} must hold labels from 0 to 9, got {array.max()}; fetch it again.")
     md5 = idx.md5(array)
-    whole = len(array) == COUNTS["training" if path.name.startswith(PREFIXES["training"]) else "test"]
-    if whole and md5 not in CONTENTS[path.name]:
+    if md5 not in CONTENTS[path.name]:
         warnings.warn(
             f"the contents of {path} are not MNIST's (MD5 {md5}): runs on them have an address of their own.",
             UnknownDataWarning,
             2,
         )
     return array, md5
+
+
+def _told(shape: tuple[int, ...], kind: str) -> str:
+    """`60,000 images of 28 x 28`, `60,000 labels`."""
+    count, *sizes = shape
+    return f"{count:,} {kind}" + (f" of {' x '.join(map(str, sizes))}" if sizes else "")
 
 
 def _place() -> Path:

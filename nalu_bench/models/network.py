@@ -121,7 +121,7 @@ class Recurrence(Network):
     inputs and S outputs. The head reads the first of these outputs, as many as it has inputs. Penalties are computed
     once, at the last step.
 
-    Source: Trask et al. 2018, section 4.2, who do not write the recurrence out. Deviations: none known.
+    Source: Trask et al. 2018, section 4.1, who do not write the recurrence out. Deviations: none known.
 
     Args:
         cell: one step of the recurrence.

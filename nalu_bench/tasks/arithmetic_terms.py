@@ -31,7 +31,7 @@ class ArithmeticTerms(SubsetSums):
         whole     x = floor(y),  y ~ U[low, high]
         normal    x ~ N(mean, deviation²),  the range is [mean, deviation]
 
-    Source: Trask et al. 2018, section 4.2, which states neither sizes nor laws. The values are hypotheses, see
+    Source: Trask et al. 2018, section 4.1, which states neither sizes nor laws. The values are hypotheses, see
     experiments/trask2018.
 
     Attributes:

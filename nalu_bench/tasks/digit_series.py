@@ -46,7 +46,7 @@ class DigitSeries(Task):
 
         count    how many of each digit, 10 numbers        sum    d_1 + ... + d_T        product    d_1 · ... · d_T
 
-    Source: Trask et al. 2018, section 4.4 (count and sum, the target after the last image); Madsen & Johansen 2020,
+    Source: Trask et al. 2018, section 4.2 (count and sum, the target after the last image); Madsen & Johansen 2020,
     sequential MNIST (sum and product, a target after every image). Deviations: see the experiments' READMEs.
 
     Attributes:
@@ -181,7 +181,8 @@ class DigitSeries(Task):
             if length == 1:
                 last = y[..., -1, :] if self.targets == EVERY else y
                 read = last.argmax(-1) if self.operation == "count" else last[..., 0].round()
-                figures["digits_1"] = (read == labels[series[:, 0]]).to(y.dtype).mean()
+                right = (read == labels[series[:, 0]]) & last.isfinite().all(-1)
+                figures["digits_1"] = right.to(y.dtype).mean()
         return figures
 
     def probes(self) -> Probes:

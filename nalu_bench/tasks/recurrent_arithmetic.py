@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RecurrentArithmetic(Arithmetic):
     """t = a ∘ b,  a = Σ_t Σ_{i in A} x_ti,  b = Σ_t Σ_{i in B} x_ti,  of sequences x_1 ... x_T.
 
-    Source: Trask et al. 2018, section 4.2, the recurrent half of Table 1. Deviations: the
+    Source: Trask et al. 2018, section 4.1, the recurrent half of Table 1. Deviations: the
     paper's sizes are not known. All numbers of the extrapolation split are drawn from `extrapolation`. This range may
     equal `interpolation`, because the sequences are longer.
 

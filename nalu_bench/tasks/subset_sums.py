@@ -2,7 +2,7 @@
 
     t = a ∘ b,  a = Σ_{i in A} x_i,  b = Σ_{i in B} x_i
 
-Source: Trask et al. 2018, section 4.2; sizes, ranges and thresholds of Madsen & Johansen 2020, section 4.1.
+Source: Trask et al. 2018, section 4.1; sizes, ranges and thresholds of Madsen & Johansen 2020, section 4.1.
 Letters: N inputs, B examples.
 """
 

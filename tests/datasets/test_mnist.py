@@ -62,20 +62,28 @@ def test_a_damaged_file_is_refused(folder: Path, content: bytes, words: str) -> 
         mnist.load("training")
 
 
+def test_a_file_that_cannot_be_read_is_not_called_damaged(folder: Path) -> None:
+    path = folder / "train-images-idx3-ubyte.gz"
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(
+        UsageError, match=r"train-images-idx3-ubyte\.gz must be a file that can be read, got .*Is a dir"
+    ):
+        idx.read(path, 3)
+
+
 @pytest.mark.filterwarnings("error")
 def test_files_of_another_length_are_refused_without_a_warning_about_their_contents(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(mnist.CONTENTS, "train-images-idx3-ubyte.gz", {idx.md5(PIXELS)})
     (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
-    with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
-        mnist.load("training")
+    for read in (lambda: mnist.load("training"), mnist.checksums, dataset("mnist").identity):
+        with pytest.raises(UsageError, match=r"train-labels-idx1-ubyte\.gz must hold 3 labels, got 2 labels; fetch it again"):
+            read()
 
 
-def test_files_of_different_lengths_and_missing_ones_are_refused(folder: Path) -> None:
-    (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
-    with pytest.raises(UsageError, match="must be of one length, got 3 and 2"):
-        mnist.load("training")
+def test_missing_files_are_refused(folder: Path) -> None:
     (folder / "t10k-images-idx3-ubyte.gz").unlink()
     with pytest.raises(UsageError, match=r"has no t10k-images-idx3-ubyte\.gz; put the files there"):
         mnist.load("test")
@@ -84,7 +92,7 @@ def test_files_of_different_lengths_and_missing_ones_are_refused(folder: Path) -
 @pytest.mark.parametrize(
     ("file", "array", "words"),
     [
-        ("images-idx3", PIXELS[:, :14, :14], "must hold 3 images of 28 x 28, got 3 of 14 x 14"),
+        ("images-idx3", PIXELS[:, :14, :14], "must hold 3 images of 28 x 28, got 3 images of 14 x 14"),
         ("labels-idx1", np.array([4, 0, 77], np.uint8), "must hold labels from 0 to 9, got 77"),
     ],
 )

@@ -181,3 +181,21 @@ def test_a_perfect_network_reads_every_digit_off_single_images(operation: str, t
     assert figures["digits_1"].item() == 1
     assert figures["mae_30"].item() == 0
     assert figures["rounds_30"].item() == 1
+
+
+@pytest.mark.parametrize("operation", ["sum", "count"])
+def test_no_digit_is_read_off_numbers_that_are_none(operation: str) -> None:
+    task = series(f"task.operation={operation}")
+
+    class Broken:
+        """It predicts nan, whatever it sees."""
+
+        def encoded(self, x: torch.Tensor) -> torch.Tensor:
+            return x
+
+        def over(self, z: torch.Tensor) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+            return task.series_targets(z.long()) * torch.nan, {}
+
+    labels = torch.arange(400) % 10
+    figures = task.test(Broken(), labels.unsqueeze(1), task.series_targets(labels.unsqueeze(1)))
+    assert figures["digits_1"].item() == 0

@@ -1,6 +1,7 @@
 """Series of several lengths: thresholds from reference networks, facts for every length, claims by ratios."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def test_a_reference_that_has_not_learned_the_task_does_not_count(cell: Cell) ->
     clean = kind.criteria(cell, references([1.0, 2.0, 3.0]))
     assert kind.criteria(cell, references([1.0, 2.0, 3.0, 30.0])) == clean
     assert kind.criteria(cell, references([1.0, 2.0, 3.0, float("nan")])) == clean
+    assert kind.criteria(cell, references([1.0, *[float("nan")] * 2])) == {}
 
 
 def test_the_threshold_of_kept_references_is_that_of_the_trained_ones(cell: Cell) -> None:
@@ -133,11 +135,50 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
         "claim_interpolate": "agrees", "claim_extrapolate": "agrees", "claim_shorter": "differs",
         "claim_arithmetic": "differs",
     }  # fmt: skip
-    assert "NALU at length 1,000" in claims.loc["claim_arithmetic", "note"]
+    assert claims.loc["claim_arithmetic", "note"].startswith("NALU at length 1,000;")
     assert "inf [inf, inf]" in kind.tables(table)[0].markdown()
     text = kind.tables(table)[1].markdown()
-    assert "1.00 holds" in text
-    assert "inf fails" in text
+    assert "1.00 [0.786, 1.27] holds" in text
+    assert "inf [inf, inf] fails" in text
+    assert "Reference" not in text
+
+
+def test_a_claim_is_tested_by_intervals_and_not_by_medians() -> None:
+    good = [1.0, 1.1, 1.2, 1.3, 1.4]
+    wide = [1.0, 1.1, 1.6, 90.0, 90.0]  # the smaller median, and an interval that reaches further
+    cells = [
+        errors_of("cell", f"image_{name}", {10: errors})
+        for name, errors in {"lstm": wide, "gru": [2.0] * 5, "rnn_tanh": good, "rnn_relu": good}.items()
+    ]
+    reference = errors_of("reference", "image_solved_sum", {10: good})
+    kind = SeriesErrors(TABLE2)
+    table = compared(kind.rows(Measured(pd.concat([*cells, reference], ignore_index=True))), kind.published)
+    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    assert claim["verdict"] == "inconclusive"
+    assert claim["note"].startswith("LSTM at length 10;")
+    assert "open" in kind.tables(table)[1].markdown()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [(1, 2, "holds"), (10, np.inf, "fails"), (3, 9, "between"), (1.5, 9, "open"), (3, 11, "open"), (1, 99, "open")],
+)
+def test_a_ratio_says_what_its_whole_interval_says(low: float, high: float, says: str) -> None:
+    assert SeriesErrors(TABLE2)._says(low, high) == says
+
+
+@pytest.mark.parametrize(("model", "words"), [("image_gru", "GRU"), ("image_solved_sum", "Reference")])
+def test_a_claim_waits_for_all_seeds_that_were_asked_for(model: str, words: str) -> None:
+    at = {10: [1.0, 1.1, 1.2]}
+    names = [f"image_{name}" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")]
+    cells = [errors_of("cell", name, at) for name in names] + [errors_of("reference", "image_solved_sum", at)]
+    runs = pd.concat(cells, ignore_index=True)
+    runs.loc[runs["model"] == model, "asked"] = 5
+    kind = SeriesErrors(TABLE2)
+    table = compared(kind.rows(Measured(runs)), kind.published)
+    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    assert claim["verdict"] == "not comparable"
+    assert f"unfinished: {words}, 3 of 5 seeds" in claim["note"]
 
 
 @pytest.mark.parametrize(
@@ -191,6 +232,21 @@ def test_errors_far_above_all_others_leave_the_panel() -> None:
     drawn = series_panels._errors(axis, table)
     assert axis.get_ylim()[1] == 2000
     assert drawn["y"].max() == 1e9  # the numbers beside the figure keep it
+
+
+def test_errors_are_not_compared_with_a_reference_that_has_none() -> None:
+    nothing = Measured(errors_of("reference", "image_solved_sum", {1: [1.0] * 3, 10: [1.0, np.nan, np.inf]}))
+    with pytest.raises(UsageError, match="must be finite, got inf for sum at length 10; train more seeds"):
+        SeriesErrors(TABLE2).require(nothing)
+
+
+@pytest.mark.parametrize("kind", [SeriesErrors(TABLE2), SeriesSuccess(PRODUCT)])
+def test_two_references_of_one_operation_are_refused(kind: SeriesErrors | SeriesSuccess) -> None:
+    cells = compose.plan_experiment(kind.experiment, ["budget=smoke"]).cells
+    kind.check(cells)
+    other = next(want for want in cells if want.role == "cell")
+    with pytest.raises(UsageError, match=r"must have one cell of the role reference.*, got .* and "):
+        kind.check([*cells, replace(other, role="reference")])
 
 
 def test_errors_without_a_reference_are_not_reported() -> None:

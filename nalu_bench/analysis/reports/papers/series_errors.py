@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.lengths import lengths
@@ -14,6 +15,7 @@ from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
 from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed, untested
 from nalu_bench.analysis.reports.papers import series_panels
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.compare import claim_truth
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HOLDS, FAILS = TESTS = ("holds", "fails")
+BETWEEN, OPEN = "between", "open"
 SPLIT = "test"
 
 
@@ -51,17 +54,18 @@ class SeriesErrors(Kind):
     """Rows are models, columns lengths of the series; one set of tables for every operation.
 
         error      = median over seeds of the mean absolute error at the selected step, with its bootstrap interval
-        ratio      = error / error of the reference, with a bootstrap interval over the seeds of both
+        ratio      = error / error of the reference, with a 95 % bootstrap interval over the seeds of both
         rounding   = median over seeds of the share of series whose every output rounds to its target
         digits     = median over seeds of the share of single images whose digit is read off
         late fall  = median over seeds of 1 − smallest mean squared validation error / smallest in the first four fifths
                      of the steps
 
-    A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`. A claim in words
-    is tested on the model and length where it is furthest from true. A run without a finite error counts as infinitely
-    bad.
+    A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`; *between* is
+    neither. The whole interval must say so, or the ratio is *open*. A claim in words is tested on the model and length
+    where it is furthest from true, once all seeds asked for are there. A run without a finite error counts as
+    infinitely bad.
 
-    Source: Trask et al. 2018, section 4.4 and Table 2. Deviations: the printed numbers could not be read; the
+    Source: Trask et al. 2018, section 4.2 and Table 2. Deviations: the printed numbers could not be read; the
     reference, the same network with a solved accumulator, and both limits are ours.
 
     Settings: `holds`, `fails`; `least_steps`, from which on claims are tested; `claims`, {name: {models, lengths,
@@ -78,15 +82,32 @@ class SeriesErrors(Kind):
         for name, claim in self.report["claims"].items():
             if claim["verdict"] not in TESTS:
                 raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim['verdict']}.")
+        seen: dict[str, str] = {}
+        for want in cells:
+            operation = str(want.setting().get("operation", ""))
+            if want.role == REFERENCE and seen.setdefault(operation, want.label()) != want.label():
+                raise UsageError(
+                    f"{self.experiment.name} must have one cell of the role {REFERENCE} for each operation, got "
+                    f"{seen[operation]} and {want.label()}."
+                )
 
     def require(self, measured: Measured) -> None:
         runs = measured.runs
-        missing = set(runs["operation"]) - set(runs["operation"][runs["role"] == REFERENCE])
+        references = runs[runs["role"] == REFERENCE]
+        missing = set(runs["operation"]) - set(references["operation"])
         if missing:
             raise UsageError(
                 f"{self.experiment.name} compares with reference networks, and there are none for "
                 f"{' and '.join(sorted(missing))}; train the cells of the role {REFERENCE} first."
             )
+        for operation, part in references.groupby("operation", sort=False):
+            for length, column in lengths(part, "mae").items():
+                if not np.isfinite(np.median(medians.finite_or_worst(part[column]))):
+                    raise UsageError(
+                        f"{self.experiment.name} compares with the median error of the reference networks, which must "
+                        f"be finite, got inf for {operation} at length {length:,}; train more seeds of the role "
+                        f"{REFERENCE}."
+                    )
 
     def rows(self, measured: Measured) -> list[Row]:
         rows: list[Row] = []
@@ -96,11 +117,12 @@ class SeriesErrors(Kind):
             ratios = {
                 (words["model"], length): _ratio(part, reference, column)
                 for words, part in cells
+                if part is not reference
                 for length, column in lengths(part, "mae").items()
             }
             rows += [row for words, part in cells for row in self._rows(words, part, ratios)]
             rows += [row for words, part in cells for row in _late_fall(words, part, measured.curves)]
-            rows += self._claims({words["model"]: part for words, part in cells}, ratios, cells[0][0])
+            rows += self._claims({words["model"]: part for words, part in cells}, reference, ratios, cells[0][0])
         return rows
 
     def _rows(self, words: dict[str, str], runs: pd.DataFrame, ratios: "Ratios") -> Iterator[Row]:
@@ -108,43 +130,46 @@ class SeriesErrors(Kind):
         for length, column in lengths(runs, "mae").items():
             where = {**words, "setting": f"length={length}", "split": SPLIT}
             errors = medians.finite_or_worst(runs[column])
-            ratio = ratios[words["model"], length]
             shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
             yield Row({**where, "metric": "mae"}, *medians.limits_of(errors), count, steps, None, note)
-            yield Row({**where, "metric": "ratio"}, *ratio, count, steps, None, note)
+            if (words["model"], length) in ratios:
+                yield Row({**where, "metric": "ratio"}, *ratios[words["model"], length], count, steps, None, note)
             yield Row({**where, "metric": "rounding"}, *medians.median_of(shares), count, steps, None, note)
         if "test_digits_1" in runs:
             digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
             where = {**words, "setting": "length=1", "split": SPLIT, "metric": "digits"}
             yield Row(where, *digits, count, steps, None, note)
 
-    def _claims(self, cells: Mapping[str, pd.DataFrame], ratios: "Ratios", words: dict[str, str]) -> Iterator[Row]:
+    def _claims(
+        self, cells: Mapping[str, pd.DataFrame], reference: pd.DataFrame, ratios: "Ratios", words: dict[str, str]
+    ) -> Iterator[Row]:
         for name, claim in self.report["claims"].items():
-            above = claim["verdict"] == FAILS
-            limit = self.report[claim["verdict"]]
+            above, limit = claim["verdict"] == FAILS, self.report[claim["verdict"]]
             places = [(model, length) for model in claim["models"] for length in claim["lengths"]]
-            tested = {place: ratios[place] for place in places if place in ratios}
+            tested = [place for place in places if place in ratios]
             where = {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}
             if not tested:
-                yield Row(where, math.nan, math.nan, math.nan, 0, 0, untested(self._untested(places, 0)))
+                yield Row(where, math.nan, math.nan, math.nan, 0, 0, untested(_missing(places)))
                 continue
-            worst = (min if above else max)(tested, key=lambda place: tested[place][0])
-            value, low, high = tested[worst]
-            what = f"at least {limit:g}" if above else f"at most {limit:g}"
-            note = f"{'smallest' if above else 'largest'} ratio: {style.label(worst[0])} at length {worst[1]:,}"
+            worst = min(tested, key=lambda place: claim_truth(*ratios[place][1:], limit, above))
+            value, low, high = ratios[worst]
             runs = cells[worst[0]]
-            steps = int(runs["steps"].iloc[0])
-            reason = self._untested([place for place in places if place not in tested], steps)
-            compare = untested(reason) if reason else claimed(low, high, limit, what, above)
-            yield Row(where, value, low, high, len(runs), steps, compare, note)
+            behind = [reference, *(cells[model] for model in claim["models"] if model in cells)]
+            reason = _missing([place for place in places if place not in ratios]) or self._unready(behind)
+            needs = f"at least {limit:g}" if above else f"at most {limit:g}"
+            compare = untested(reason) if reason else claimed(low, high, limit, needs, above)
+            note = f"{style.label(worst[0])} at length {worst[1]:,}"
+            yield Row(where, value, low, high, len(runs), int(runs["steps"].iloc[0]), compare, note)
 
-    def _untested(self, missing: Sequence[tuple[str, int]], steps: int) -> str:
-        """Why a claim cannot be tested: a part of it has no runs, or they are too short; empty if it can."""
-        if missing:
-            labels = dict.fromkeys(style.label(model) for model, _ in missing)
-            places = dict.fromkeys(f"{length:,}" for _, length in missing)
-            return f"no runs of ours: {', '.join(labels)} at length {', '.join(places)}"
-        least = self.report["least_steps"]
+    def _unready(self, behind: Sequence[pd.DataFrame]) -> str:
+        """Why a claim on these cells cannot be tested yet: seeds are missing, or trained too shortly; empty if it can.
+
+        Without this a verdict could turn over while the seeds come in.
+        """
+        for runs in behind:
+            if count_note(runs):
+                return f"unfinished: {style.label(runs['model'].iloc[0])}, {count_note(runs)}"
+        steps, least = min(int(runs["steps"].iloc[0]) for runs in behind), self.report["least_steps"]
         return f"trained for {steps:,} steps, claims are tested from {least:,} on" if steps < least else ""
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
@@ -172,11 +197,16 @@ class SeriesErrors(Kind):
         return Table(title, [*header, *([heading] if extras else [])], rows)
 
     def _text(self, line: dict[str, Any], metric: str) -> str:
-        if metric != "ratio":
-            return ours(line, percent if metric == "rounding" else three_digits)
-        ratio = line["ours"]
-        verdict = HOLDS if ratio <= self.report[HOLDS] else FAILS if ratio >= self.report[FAILS] else "between"
-        return f"{three_digits(ratio)} {verdict}"
+        text = ours(line, percent if metric == "rounding" else three_digits)
+        return f"{text} {self._says(line['ours_low'], line['ours_high'])}" if metric == "ratio" else text
+
+    def _says(self, low: float, high: float) -> str:
+        """What a whole interval of ratios says."""
+        if high <= self.report[HOLDS]:
+            return HOLDS
+        if low >= self.report[FAILS]:
+            return FAILS
+        return BETWEEN if self.report[HOLDS] < low and high < self.report[FAILS] else OPEN
 
     def _claims_table(self, claims: pd.DataFrame) -> Table:
         rows = [
@@ -196,7 +226,8 @@ class SeriesErrors(Kind):
 
 HEADINGS = {
     "mae": "Mean absolute error",
-    "ratio": "Mean absolute error as a multiple of the reference's (at most {holds:g} holds, from {fails:g} on fails)",
+    "ratio": "Mean absolute error as a multiple of the reference's (up to {holds:g} holds, from {fails:g} on fails, an "
+    "interval over a limit is open)",
     "rounding": "Share of series that round to their targets",
 }
 """Metric -> the heading of its table."""
@@ -212,6 +243,13 @@ EXTRAS = {
 
 Ratios = Mapping[tuple[str, int], tuple[float, float, float]]
 """(model, length) -> error as a multiple of the reference's, and its interval."""
+
+
+def _missing(places: Sequence[tuple[str, int]]) -> str:
+    """Which models have no runs at which lengths, in words; empty without any places."""
+    labels = dict.fromkeys(style.label(model) for model, _ in places)
+    at = dict.fromkeys(f"{length:,}" for _, length in places)
+    return f"no runs of ours: {', '.join(labels)} at length {', '.join(at)}" if places else ""
 
 
 def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:

@@ -69,6 +69,12 @@ class SeriesSuccess(Sweep):
         Kind.check(self, cells)
         if self.report["criterion"] != REFERENCE:
             raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")
+        references = [want.label() for want in cells if want.role == REFERENCE]
+        if len(references) > 1:
+            raise UsageError(
+                f"{self.experiment.name} must have one cell of the role {REFERENCE}, which judges all others, got "
+                f" {' and '.join(references)}."
+            )
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return solved_facts_of(runs, curves, self.criteria(cell, others).get("thresholds", {}), cell.task)
@@ -96,7 +102,8 @@ class SeriesSuccess(Sweep):
             return references.iloc[:0]
         errors = references[columns[0]].to_numpy(float)
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        learned: pd.DataFrame = references[errors <= self.report["outlying"] * np.median(errors)]
+        near = np.isfinite(errors) & (errors <= self.report["outlying"] * np.median(errors))
+        learned: pd.DataFrame = references[near]
         return learned
 
     def rows(self, measured: Measured) -> list[Row]:

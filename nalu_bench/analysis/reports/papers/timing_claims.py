@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.compare import claim_truth
 from nalu_bench.analysis.stats.intervals import mean_difference, welch_p_value
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.errors import UsageError
@@ -103,14 +104,7 @@ def tested(
         both = [agents[one], agents[other]]
         what = f"T50 of {style.label(one)} − {style.label(other)}"
         found.append(Tested(mean_difference(t50(both[0]), t50(both[1])), both, what, limit, above))
-    return min(found, key=_truth)
-
-
-def _truth(tested: Tested) -> tuple[bool, float]:
-    """Smallest for a number on the other side of its limit, then for one that reaches furthest towards it."""
-    sign = 1 if tested.above else -1
-    near, far = sorted(sign * limit for limit in tested.interval[1:])
-    return far >= sign * tested.limit, -np.inf if np.isnan(near) else near
+    return min(found, key=lambda each: claim_truth(*each.interval[1:], limit, above))
 
 
 def _words(times: Sequence[int]) -> str:
