@@ -79,7 +79,9 @@ def test_files_of_another_length_are_refused_without_a_warning_about_their_conte
     monkeypatch.setitem(mnist.CONTENTS, "train-images-idx3-ubyte.gz", {idx.md5(PIXELS)})
     (folder / "train-labels-idx1-ubyte.gz").write_bytes(packed(LABELS[:2]))
     for read in (lambda: mnist.load("training"), mnist.checksums, dataset("mnist").identity):
-        with pytest.raises(UsageError, match=r"train-labels-idx1-ubyte\.gz must hold 3 labels, got 2 labels; fetch it again"):
+        with pytest.raises(
+            UsageError, match=r"train-labels-idx1-ubyte\.gz must hold 3 labels, got 2 labels; fetch it again"
+        ):
             read()
 
 

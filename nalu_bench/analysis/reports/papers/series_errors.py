@@ -1,6 +1,5 @@
 """Errors by the length of a series beside a reference network, as in Table 2 of Trask et al. 2018."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,10 +11,10 @@ from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed, untested
-from nalu_bench.analysis.reports.papers import series_panels
+from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.papers import series_claims, series_panels
+from nalu_bench.analysis.reports.papers.series_claims import FAILS, HOLDS, TESTS, Claim, Ratios
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import claim_truth
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Wanted
@@ -25,18 +24,8 @@ from nalu_bench.registry import register
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HOLDS, FAILS = TESTS = ("holds", "fails")
 BETWEEN, OPEN = "between", "open"
 SPLIT = "test"
-
-
-@dataclass
-class Claim:
-    """A claim in words: these models all hold, or all fail, at these lengths."""
-
-    models: list[str]
-    lengths: list[int]
-    verdict: str
 
 
 @dataclass
@@ -122,10 +111,11 @@ class SeriesErrors(Kind):
             }
             rows += [row for words, part in cells for row in self._rows(words, part, ratios)]
             rows += [row for words, part in cells for row in _late_fall(words, part, measured.curves)]
-            rows += self._claims({words["model"]: part for words, part in cells}, reference, ratios, cells[0][0])
+            where, by_model = {**cells[0][0], "split": SPLIT}, {words["model"]: part for words, part in cells}
+            rows += series_claims.rows(self.report, where, by_model, reference, ratios)
         return rows
 
-    def _rows(self, words: dict[str, str], runs: pd.DataFrame, ratios: "Ratios") -> Iterator[Row]:
+    def _rows(self, words: dict[str, str], runs: pd.DataFrame, ratios: Ratios) -> Iterator[Row]:
         count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
         for length, column in lengths(runs, "mae").items():
             where = {**words, "setting": f"length={length}", "split": SPLIT}
@@ -139,38 +129,6 @@ class SeriesErrors(Kind):
             digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
             where = {**words, "setting": "length=1", "split": SPLIT, "metric": "digits"}
             yield Row(where, *digits, count, steps, None, note)
-
-    def _claims(
-        self, cells: Mapping[str, pd.DataFrame], reference: pd.DataFrame, ratios: "Ratios", words: dict[str, str]
-    ) -> Iterator[Row]:
-        for name, claim in self.report["claims"].items():
-            above, limit = claim["verdict"] == FAILS, self.report[claim["verdict"]]
-            places = [(model, length) for model in claim["models"] for length in claim["lengths"]]
-            tested = [place for place in places if place in ratios]
-            where = {**words, "setting": "", "split": SPLIT, "model": "", "metric": f"claim_{name}"}
-            if not tested:
-                yield Row(where, math.nan, math.nan, math.nan, 0, 0, untested(_missing(places)))
-                continue
-            worst = min(tested, key=lambda place: claim_truth(*ratios[place][1:], limit, above))
-            value, low, high = ratios[worst]
-            runs = cells[worst[0]]
-            behind = [reference, *(cells[model] for model in claim["models"] if model in cells)]
-            reason = _missing([place for place in places if place not in ratios]) or self._unready(behind)
-            needs = f"at least {limit:g}" if above else f"at most {limit:g}"
-            compare = untested(reason) if reason else claimed(low, high, limit, needs, above)
-            note = f"{style.label(worst[0])} at length {worst[1]:,}"
-            yield Row(where, value, low, high, len(runs), int(runs["steps"].iloc[0]), compare, note)
-
-    def _unready(self, behind: Sequence[pd.DataFrame]) -> str:
-        """Why a claim on these cells cannot be tested yet: seeds are missing, or trained too shortly; empty if it can.
-
-        Without this a verdict could turn over while the seeds come in.
-        """
-        for runs in behind:
-            if count_note(runs):
-                return f"unfinished: {style.label(runs['model'].iloc[0])}, {count_note(runs)}"
-        steps, least = min(int(runs["steps"].iloc[0]) for runs in behind), self.report["least_steps"]
-        return f"trained for {steps:,} steps, claims are tested from {least:,} on" if steps < least else ""
 
     def tables(self, table: pd.DataFrame) -> list[Table]:
         claims = table[table["metric"].str.startswith("claim_")]
@@ -239,17 +197,6 @@ EXTRAS = {
     "rounding": ("digits", "digit read off one image"),
 }
 """Metric -> another one, which is the last column of its table, with its heading."""
-
-
-Ratios = Mapping[tuple[str, int], tuple[float, float, float]]
-"""(model, length) -> error as a multiple of the reference's, and its interval."""
-
-
-def _missing(places: Sequence[tuple[str, int]]) -> str:
-    """Which models have no runs at which lengths, in words; empty without any places."""
-    labels = dict.fromkeys(style.label(model) for model, _ in places)
-    at = dict.fromkeys(f"{length:,}" for _, length in places)
-    return f"no runs of ours: {', '.join(labels)} at length {', '.join(at)}" if places else ""
 
 
 def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:

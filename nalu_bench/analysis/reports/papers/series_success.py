@@ -73,7 +73,7 @@ class SeriesSuccess(Sweep):
         if len(references) > 1:
             raise UsageError(
                 f"{self.experiment.name} must have one cell of the role {REFERENCE}, which judges all others, got "
-                f" {' and '.join(references)}."
+                f"{' and '.join(references)}."
             )
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:

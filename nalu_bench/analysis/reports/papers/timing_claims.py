@@ -104,7 +104,7 @@ def tested(
         both = [agents[one], agents[other]]
         what = f"T50 of {style.label(one)} − {style.label(other)}"
         found.append(Tested(mean_difference(t50(both[0]), t50(both[1])), both, what, limit, above))
-    return min(found, key=lambda each: claim_truth(*each.interval[1:], limit, above))
+    return min(found, key=lambda each: claim_truth(each.interval[1], each.interval[2], limit, above))
 
 
 def _words(times: Sequence[int]) -> str:
