@@ -30,7 +30,10 @@ def read(path: Path, dimensions: int) -> Bytes:
     try:
         content = gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"{path} must be a whole gzip file, got a damaged one ({error}); fetch it again.") from None
+        raise UsageError(
+            f"{path} must be a whole gzip file, got one that is damaged or not packed ({error}); fetch it again, or "
+            "pack it."
+        ) from None
     expected = bytes([0, 0, 8, dimensions])
     if content[:4] != expected:
         raise UsageError(

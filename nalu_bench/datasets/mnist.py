@@ -56,7 +56,7 @@ def folder() -> Path:
     if not os.environ.get("NALU_BENCH_DATA"):
         for name, sha256 in FILES.items():
             _fetch(name, sha256, place)
-    missing = [name for name in FILES if not (place / name).is_file()]
+    missing = [name for name in FILES if not _is_there(place / name)]
     if missing:
         lacks = f"has no {', no '.join(missing)}" if place.is_dir() else "is no folder"
         raise UsageError(
@@ -74,7 +74,7 @@ def checksums() -> dict[str, str]:
     Warns: UnknownDataWarning for contents that nobody knows.
     """
     place = _place()
-    return {name: _file(place / name)[1] for name in FILES if (place / name).is_file()}
+    return {name: _file(place / name)[1] for name in FILES if _is_there(place / name)}
 
 
 @functools.cache
@@ -108,6 +108,16 @@ def _file(path: Path) -> tuple[Bytes, str]:
             2,
         )
     return array, md5
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file is there; raises UsageError if nobody may look."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise UsageError(
+            f"{path.parent} must be a folder that can be entered, got {error}; check its rights."
+        ) from None
 
 
 def _told(shape: tuple[int, ...], kind: str) -> str:

@@ -77,7 +77,7 @@ class DigitSeries(Task):
 
     def validate(self) -> None:
         known = dataset(self.dataset)
-        hint = f"; {known.name} are for a first look: {known.suits}" if known.suits else ""
+        hint = f"; the dataset {known.name} is for a first look: {known.suits}" if known.suits else ""
         if self.operation not in OPERATIONS:
             raise unknown("operation on digits", self.operation, OPERATIONS)
         if self.targets not in TARGETS:
@@ -88,7 +88,7 @@ class DigitSeries(Task):
         if not 0 < held_out < known.training:
             raise UsageError(
                 f"task.validation must leave images of {known.name} for training: 1 to {known.training - 1:,}, "
-                f"got {held_out:,}{hint}."
+                f"got {held_out:,}{hint if held_out > 0 else ''}."
             )
         if not 1 <= self.length <= held_out:
             raise UsageError(
@@ -98,7 +98,7 @@ class DigitSeries(Task):
         if not lengths or not 1 <= min(lengths) <= max(lengths) <= known.test or len(set(lengths)) < len(lengths):
             raise UsageError(
                 f"task.test_lengths must name lengths of 1 to {known.test:,}, the test images of {known.name}, "
-                f"each once, got {lengths}{hint}."
+                f"each once, got {lengths}{hint if max(lengths, default=0) > known.test else ''}."
             )
 
     @property

@@ -85,6 +85,16 @@ def test_files_of_another_length_are_refused_without_a_warning_about_their_conte
             read()
 
 
+def test_a_folder_that_may_not_be_entered_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path) -> bool:
+        raise PermissionError("[Errno 13] Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", forbidden)
+    for read in (lambda: mnist.load("training"), mnist.checksums):
+        with pytest.raises(UsageError, match=r"must be a folder that can be entered, got .*denied; check its rights"):
+            read()
+
+
 def test_missing_files_are_refused(folder: Path) -> None:
     (folder / "t10k-images-idx3-ubyte.gz").unlink()
     with pytest.raises(UsageError, match=r"has no t10k-images-idx3-ubyte\.gz; put the files there"):

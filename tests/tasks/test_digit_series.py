@@ -95,7 +95,7 @@ def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
         ("task.operation=mean", "unknown operation on digits 'mean'"),
         ("task.targets=all", "unknown targets of a series 'all'"),
         ("task.dataset=svhn", "unknown dataset of images 'svhn'"),
-        ("task.validation=1397", "1 to 1,396, got 1,397; digits are for a first look: task.validation=200"),
+        ("task.validation=1397", "1 to 1,396, got 1,397; the dataset digits is for a first look: task.validation=200"),
     ],
 )
 def test_what_cannot_be_is_refused(override: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def test_the_threshold_of_kept_references_is_that_of_the_trained_ones(cell: Cell
 def test_without_two_references_nothing_is_judged(cell: Cell) -> None:
     kind = SeriesSuccess(PRODUCT)
     assert kind.criteria(cell, references([1.0])) == {}
-    with pytest.raises(UsageError, match="at least 2 references that have learned the task, and there are 1"):
+    with pytest.raises(UsageError, match="at least 2 references that have learned the task, and there are 1 yet"):
         kind.require(Measured(references([1.0])))
 
 
@@ -251,7 +251,7 @@ def test_two_references_of_one_operation_are_refused(kind: SeriesErrors | Series
 
 def test_errors_without_a_reference_are_not_reported() -> None:
     alone = Measured(errors_of("cell", "image_nac", {1: [1.0], 10: [1.0]}))
-    with pytest.raises(UsageError, match="there are none for sum; train the cells of the role reference first"):
+    with pytest.raises(UsageError, match="there are none for sum yet; train them: nalu-bench run trask2018/table2"):
         SeriesErrors(TABLE2).require(alone)
 
 

@@ -87,7 +87,7 @@ class SeriesErrors(Kind):
         if missing:
             raise UsageError(
                 f"{self.experiment.name} compares with reference networks, and there are none for "
-                f"{' and '.join(sorted(missing))}; train the cells of the role {REFERENCE} first."
+                f"{' and '.join(sorted(missing))} yet; train them: nalu-bench run {self.experiment.name}."
             )
         for operation, part in references.groupby("operation", sort=False):
             for length, column in lengths(part, "mae").items():

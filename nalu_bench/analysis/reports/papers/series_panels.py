@@ -21,6 +21,9 @@ FARTHEST = 1000
 ENCODED = (-2, 11)
 """Limits of the encoder's panel: an encoder that tells no digits apart is stretched far beyond."""
 
+CELL_WEIGHTS = "recurrence.cell.W"
+"""The weights (H, Z + H) of a cell of a NAC₊ or a NALU among the kept ones."""
+
 TITLES = ("error by length", "validation", "what the encoder says", "recurrent weight")
 """Of the panels of a row that have none of their own."""
 
@@ -31,11 +34,12 @@ def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame
     * The median error by length, with its interval (a line a cell). Errors far above all others leave the panel.
     * The median of the mean squared validation error by step.
     * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
-      fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the means of one network.
+      fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the mean of what one image
+      adds to each count, W_z z, for one network; W_z are the weights on z of a cell that has them.
     * The distance of the recurrent weight from 1 by step, for every seed of the cells that have one.
 
     Args:
-        measured: runs, curves, and the arrays `encoder_mean`.
+        measured: runs, curves, the arrays `encoder_mean` and the weights of the cell.
         table: the rows of a report with the metric `mae`.
 
     Returns: the figure, and the numbers drawn in it.
@@ -100,7 +104,7 @@ def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     for row in records(means):
         mean, model, seed = np.reshape(row["values"], row["shape"]), str(row["model"]), int(row["seed"])
         if mean.shape[1] > 1:
-            return _matrix(axis, model, seed, mean)
+            return _matrix(axis, model, seed, mean @ _weights_on(measured, row, mean.shape[1]).T)
         digits = np.arange(len(mean))
         slope, offset = np.polyfit(digits, mean[:, 0], 1)
         fitted = (mean[:, 0] - offset) / slope
@@ -112,18 +116,28 @@ def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     return _panel(frames, "encoder")
 
 
-def _matrix(axis: "Axes", model: str, seed: int, mean: Any) -> pd.DataFrame:
-    """The ten outputs of one network for each digit."""
+def _weights_on(measured: Measured, run: dict[str, Any], outputs: int) -> Any:
+    """W_z (outputs, outputs) of a run, whose cell reads [z, h]; the identity if its cell has no weights."""
+    kept = measured.weights
+    found = kept[(kept["name"] == CELL_WEIGHTS) & (kept["cell"] == run["cell"]) & (kept["seed"] == run["seed"])]
+    if found.empty:
+        return np.eye(outputs)
+    (row,) = records(found)
+    return np.reshape(row["values"], row["shape"])[:, :outputs]
+
+
+def _matrix(axis: "Axes", model: str, seed: int, added: Any) -> pd.DataFrame:
+    """What one image of each digit adds to the ten counts of one network."""
     axis.grid(False)
-    image = axis.imshow(mean, cmap="viridis", aspect="auto")
+    image = axis.imshow(added, cmap="viridis", aspect="auto")
     axis.figure.colorbar(image, ax=axis)
     axis.set(
-        xlabel="Output of the encoder", ylabel="Digit", xticks=range(mean.shape[1]), yticks=range(len(mean)),
-        title=f"encoder of {style.label(model)}, seed {seed}",
+        xlabel="Count", ylabel="Digit of one image", xticks=range(added.shape[1]), yticks=range(len(added)),
+        title=f"$W_z z$ of {style.label(model)}, seed {seed}",
     )  # fmt: skip
-    digits, outputs = np.indices(mean.shape).reshape(2, -1)
-    names = [f"{model} output {output}" for output in outputs]
-    return _panel([pd.DataFrame({"x": digits, "y": mean.reshape(-1), "model": names, "seed": seed})], "encoder")
+    digits, outputs = np.indices(added.shape).reshape(2, -1)
+    names = [f"{model} count {output}" for output in outputs]
+    return _panel([pd.DataFrame({"x": digits, "y": added.reshape(-1), "model": names, "seed": seed})], "encoder")
 
 
 def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ class SeriesSuccess(Sweep):
         if len(found) < LEAST:
             raise UsageError(
                 f"{self.experiment.name} judges by at least {LEAST} references that have learned the task, and there "
-                f"are {len(found)}; train the cells of the role {REFERENCE} first."
+                f"are {len(found)} yet; train them: nalu-bench run {self.experiment.name}."
             )
 
     def _learned(self, references: pd.DataFrame) -> pd.DataFrame:
