@@ -30,10 +30,10 @@ bench: $(READY) ## time training against a plain torch loop, in minutes; leave t
 	$(BIN)/python benchmarks/bench.py
 
 test: $(READY) ## run all tests but the slow ones, in minutes
-	$(BIN)/python -m pytest -n 2 -q -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
 
 test-slow: $(READY) ## run the slow tests and the notebooks
-	$(BIN)/python -m pytest -n 2 -q -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 	$(BIN)/python -m pytest -q --nbmake notebooks
 
 notebooks: $(READY) ## open the notebooks in a browser (installs jupyterlab)
