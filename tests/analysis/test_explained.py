@@ -49,6 +49,12 @@ def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: s
         explain(TABLE1, FOLDER, wanted)
 
 
+def test_a_word_that_no_number_can_have_is_to_be_left_out() -> None:
+    table2 = experiment.load("trask2018/table2")
+    with pytest.raises(UsageError, match="model=nalu must be left out: no verdict here is on one model"):
+        explain(table2, paths.results_dir() / table2.name, {"model": "nalu"})
+
+
 def test_without_results_and_without_printed_numbers_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

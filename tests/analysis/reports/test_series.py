@@ -234,6 +234,21 @@ def test_errors_far_above_all_others_leave_the_panel() -> None:
     assert drawn["y"].max() == 1e9  # the numbers beside the figure keep it
 
 
+def test_of_counts_it_is_shown_what_an_image_adds_to_each() -> None:
+    _, ((axis,),) = style.new_figure(4, 3)
+    mean, W = (
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+        np.array([[0.0, 1.0, 9.0, 9.0], [5.0, 0.0, 9.0, 9.0]]),
+    )  # W reads [z, h]
+    runs = errors_of("cell", "image_nac_xavier", {1: [1.0]}).assign(recurrent_weight=1.0)
+    kept = pd.DataFrame({"name": ["encoder_mean", "recurrence.cell.W"], "shape": [(2, 2), (2, 4)]})
+    kept = kept.assign(values=[mean.ravel(), W.ravel()], cell="image_nac_xavier", seed=0)
+    drawn = series_panels._encoders(axis, Measured(runs, weights=kept), runs)
+    assert drawn["y"].tolist() == [2, 5, 4, 15]  # digit by digit: z₂ and 5 z₁
+    drawn = series_panels._encoders(axis, Measured(runs, weights=kept.iloc[:1]), runs)
+    assert drawn["y"].tolist() == mean.ravel().tolist()
+
+
 def test_errors_are_not_compared_with_a_reference_that_has_none() -> None:
     nothing = Measured(errors_of("reference", "image_solved_sum", {1: [1.0] * 3, 10: [1.0, np.nan, np.inf]}))
     with pytest.raises(UsageError, match="must be finite, got inf for sum at length 10; train more seeds"):
