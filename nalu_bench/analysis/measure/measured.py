@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from nalu_bench.errors import UsageError
 
@@ -28,6 +30,11 @@ class Measured:
     curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
     weights: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    def arrays(self, cell: str, seed: int) -> dict[str, NDArray[Any]]:
+        """The kept weights and arrays of a run, by name."""
+        kept = self.weights[(self.weights["cell"] == cell) & (self.weights["seed"] == seed)]
+        return {row["name"]: np.reshape(row["values"], row["shape"]) for row in records(kept)}
 
     def cost(self, cell: str) -> float:
         """Seconds of one core for a step of one seed of a cell; nan if they are not known."""

@@ -155,7 +155,7 @@ class Kind:
 
 
 def claimed(
-    low: float, high: float, threshold: float, words: str, above: bool = True
+    low: float, high: float, threshold: float, words: str = "", above: bool = True
 ) -> Callable[[dict[str, str]], Comparison]:
     """The comparison of a `Row` with a claim in words: the printed text has no number. Arguments as `compare_claim`."""
     return lambda _: compare_claim(low, high, threshold, words, above)

@@ -178,15 +178,15 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
     return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
 
 
-def compare_claim(low: float, high: float, threshold: float, words: str, above: bool = True) -> Comparison:
+def compare_claim(low: float, high: float, threshold: float, words: str = "", above: bool = True) -> Comparison:
     """Test a claim in words, which holds if a number is above (or below) a threshold of ours.
 
         agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
 
     Args:
         low, high: the 95 % interval of our number; pass the number as both limits if it has none.
-        threshold: in the number's unit. words: the threshold in words, for the note. above: the claimed side. A
-            number equal to the threshold lies on the claimed side.
+        threshold: in the number's unit. words: the threshold in words, for the note; "at least 3" or "at most 3" by
+            default. above: the claimed side. A number equal to the threshold lies on the claimed side.
 
     Returns: the comparison, without a p-value. Raises: nothing.
 
@@ -199,10 +199,10 @@ def compare_claim(low: float, high: float, threshold: float, words: str, above: 
         verdict = Verdict.DIFFERS
     else:
         verdict = Verdict.INCONCLUSIVE  # also if a limit is nan
-    nothing, note = math.nan, f"a claim in words, our threshold: {words}"
-    side = "at least" if above else "at most"
+    needs = f"{'at least' if above else 'at most'} {threshold:g}"
+    nothing, note = math.nan, f"a claim in words, our threshold: {words or needs}"
     place = {Verdict.AGREES: "lies on the claimed side", Verdict.DIFFERS: "lies on the other side"}
-    reason = f"the claim needs {side} {threshold:g}; our number, from {low:.3g} to {high:.3g}, "
+    reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, "
     reason += place.get(verdict, "leaves it open")
     return Comparison(verdict, nothing, nothing, nothing, nothing, note, reason=reason)
 

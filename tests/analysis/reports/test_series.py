@@ -115,6 +115,17 @@ def errors_of(role: str, model: str, at: dict[int, list[float]]) -> pd.DataFrame
     return frame.assign(seed=range(len(frame)), asked=len(frame))
 
 
+def table_of(runs: pd.DataFrame) -> pd.DataFrame:
+    kind = SeriesErrors(TABLE2)
+    return compared(kind.rows(Measured(runs)), kind.published)
+
+
+def interpolation(runs: pd.DataFrame) -> pd.Series:
+    """The claim that sums are learned at the trained length, with its verdict."""
+    table = table_of(runs)
+    return table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+
+
 def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
     good, bad = [1.0, 1.1, 1.2, 1.3, 1.4], [50.0, 60.0, 70.0, 80.0, 90.0]
     standard = [
@@ -151,12 +162,11 @@ def test_a_claim_is_tested_by_intervals_and_not_by_medians() -> None:
         for name, errors in {"lstm": wide, "gru": [2.0] * 5, "rnn_tanh": good, "rnn_relu": good}.items()
     ]
     reference = errors_of("reference", "image_solved_sum", {10: good})
-    kind = SeriesErrors(TABLE2)
-    table = compared(kind.rows(Measured(pd.concat([*cells, reference], ignore_index=True))), kind.published)
-    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    runs = pd.concat([*cells, reference], ignore_index=True)
+    claim = interpolation(runs)
     assert claim["verdict"] == "inconclusive"
     assert claim["note"].startswith("LSTM at length 10;")
-    assert "open" in kind.tables(table)[1].markdown()
+    assert "open" in SeriesErrors(TABLE2).tables(table_of(runs))[1].markdown()
 
 
 @pytest.mark.parametrize(
@@ -174,9 +184,7 @@ def test_a_claim_waits_for_all_seeds_that_were_asked_for(model: str, words: str)
     cells = [errors_of("cell", name, at) for name in names] + [errors_of("reference", "image_solved_sum", at)]
     runs = pd.concat(cells, ignore_index=True)
     runs.loc[runs["model"] == model, "asked"] = 5
-    kind = SeriesErrors(TABLE2)
-    table = compared(kind.rows(Measured(runs)), kind.published)
-    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    claim = interpolation(runs)
     assert claim["verdict"] == "not comparable"
     assert f"unfinished: {words}, 3 of 5 seeds" in claim["note"]
 
@@ -195,9 +203,7 @@ def test_a_claim_is_tested_on_all_of_it_or_not_at_all(
     at = {length: [1.0, 1.1, 1.2] for length in lengths}
     cells = [errors_of("cell", f"image_{name}", at) for name in models]
     runs = pd.concat([*cells, errors_of("reference", "image_solved_sum", at)], ignore_index=True)
-    kind = SeriesErrors(TABLE2)
-    table = compared(kind.rows(Measured(runs.assign(steps=steps))), kind.published)
-    claim = table[(table["operation"] == "sum") & (table["metric"] == "claim_interpolate")].iloc[0]
+    claim = interpolation(runs.assign(steps=steps))
     assert claim["verdict"] == "not comparable"
     assert reason in claim["note"]
 
@@ -236,10 +242,8 @@ def test_errors_far_above_all_others_leave_the_panel() -> None:
 
 def test_of_counts_it_is_shown_what_an_image_adds_to_each() -> None:
     _, ((axis,),) = style.new_figure(4, 3)
-    mean, W = (
-        np.array([[1.0, 2.0], [3.0, 4.0]]),
-        np.array([[0.0, 1.0, 9.0, 9.0], [5.0, 0.0, 9.0, 9.0]]),
-    )  # W reads [z, h]
+    mean = np.array([[1.0, 2.0], [3.0, 4.0]])
+    W = np.array([[0.0, 1.0, 9.0, 9.0], [5.0, 0.0, 9.0, 9.0]])  # reads [z, h]
     runs = errors_of("cell", "image_nac_xavier", {1: [1.0]}).assign(recurrent_weight=1.0)
     kept = pd.DataFrame({"name": ["encoder_mean", "recurrence.cell.W"], "shape": [(2, 2), (2, 4)]})
     kept = kept.assign(values=[mean.ravel(), W.ravel()], cell="image_nac_xavier", seed=0)

@@ -106,7 +106,7 @@ class Identity(Kind):
         rows = []
         for name in self.published["metric"][self.published["metric"].str.startswith("claim_")]:
             tested: identity_claims.Tested = getattr(claims, name.removeprefix("claim_"))()
-            compare = claimed(tested.low, tested.high, tested.threshold, tested.words, tested.above)
+            compare = claimed(tested.low, tested.high, tested.threshold, above=tested.above)
             numbers = (tested.value, tested.low, tested.high)
             rows.append(
                 Row({**where, "metric": name}, *numbers, len(runs), int(runs["steps"].iloc[0]), compare, tested.what)

@@ -56,7 +56,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Tested:
-    """One number with its 95 % interval, and a threshold. `what` describes the number, `words` the threshold."""
+    """One number with its 95 % interval, and a threshold. `what` describes the number."""
 
     value: float
     low: float
@@ -64,7 +64,6 @@ class Tested:
     threshold: float
     above: bool
     what: str
-    words: str
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class Claims:
             f"smallest share of failing seeds of a non-linear activation ({name}; its error outside / mean abs(x) is "
             f"{outside.mean():.2g} on average, {np.median(outside):.2g} in the median)"
         )
-        return Tested(share, *interval, limit, True, what, f"at least {limit:g}")
+        return Tested(share, *interval, limit, True, what)
 
     def ramps(self) -> Tested:
         """The error ramps up severely both below and above. Tested where it rises least."""
@@ -107,7 +106,7 @@ class Claims:
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
         what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
         limit = self.limits.rising
-        return Tested(_ratio(self.errors[name], side), *_percentiles(ratios), limit, True, what, f"at least {limit:g}")
+        return Tested(_ratio(self.errors[name], side), *_percentiles(ratios), limit, True, what)
 
     def severity(self) -> Tested:
         """The severity corresponds to the degree of non-linearity. Tested by Spearman's rank correlation.
@@ -121,7 +120,7 @@ class Claims:
             f"{_range(self.tested)}; over the training range {_range(self.trained)} it is {other})"
         )
         limit = self.limits.correlated
-        return Tested(value, low, high, limit, True, what, f"at least {limit:g}")
+        return Tested(value, low, high, limit, True, what)
 
     def _correlation(self, ends: tuple[float, float]) -> tuple[float, float, float]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
@@ -143,14 +142,14 @@ class Claims:
         value = share(lambda each: np.asarray(self.errors[each]["outside"].mean()))
         low, high = _percentiles(share(lambda each: self._resampled[each]["outside"]))
         what = f"error outside of {name} / median error outside of the other non-linear activations"
-        return Tested(float(value), low, high, 1.0, False, what, "at most 1")
+        return Tested(float(value), low, high, 1.0, False, what)
 
     def consistent(self) -> Tested:
         """Sharply non-linear functions fail consistently. Tested on the smallest share, by Wilson's interval."""
         name, share, interval = self._smallest_share(self.limits.sharp)
         what = f"smallest share of failing seeds of {' and '.join(self.limits.sharp)} ({name})"
         least = self.limits.consistent
-        return Tested(share, *interval, least, True, what, f"at least {least:g}")
+        return Tested(share, *interval, least, True, what)
 
     def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, tuple[float, float]]:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""

@@ -52,8 +52,7 @@ def rows(
         value, low, high = tested[worst]
         behind = [reference, *(cells[model] for model in claim["models"] if model in cells)]
         reason = _missing(missing) or _unready(behind, report["least_steps"])
-        needs = f"at least {limit:g}" if above else f"at most {limit:g}"
-        compare = untested(reason) if reason else claimed(low, high, limit, needs, above)
+        compare = untested(reason) if reason else claimed(low, high, limit, above=above)
         runs = cells[worst[0]]
         note = f"{style.label(worst[0])} at length {worst[1]:,}"
         yield Row(keys, value, low, high, len(runs), int(runs["steps"].iloc[0]), compare, note)

@@ -21,8 +21,11 @@ FARTHEST = 1000
 ENCODED = (-2, 11)
 """Limits of the encoder's panel: an encoder that tells no digits apart is stretched far beyond."""
 
+ENCODED_MEAN = "encoder_mean"
+"""The encoder's mean outputs (digits, Z) among the kept arrays; what records none is not drawn."""
+
 CELL_WEIGHTS = "recurrence.cell.W"
-"""The weights (H, Z + H) of a cell of a NAC₊ or a NALU among the kept ones."""
+"""The weights (H, Z + H) on [z, h] of a cell of a NAC₊ or a NALU among the kept ones; the reference has none."""
 
 TITLES = ("error by length", "validation", "what the encoder says", "recurrent weight")
 """Of the panels of a row that have none of their own."""
@@ -97,14 +100,16 @@ def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
 def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
     """The encoder's means of the cells with a recurrent weight, and of the reference."""
     accumulating = runs[(runs["role"] != "cell") | _recurrent(runs)]
-    means = measured.weights[measured.weights["name"] == "encoder_mean"].merge(
-        accumulating[["cell", "seed", "model"]], on=["cell", "seed"]
-    )
     frames = []
-    for row in records(means):
-        mean, model, seed = np.reshape(row["values"], row["shape"]), str(row["model"]), int(row["seed"])
-        if mean.shape[1] > 1:
-            return _matrix(axis, model, seed, mean @ _weights_on(measured, row, mean.shape[1]).T)
+    for run in records(accumulating):
+        model, seed, kept = str(run["model"]), int(run["seed"]), measured.arrays(run["cell"], run["seed"])
+        if ENCODED_MEAN not in kept:
+            continue
+        mean = kept[ENCODED_MEAN]
+        outputs = mean.shape[1]
+        if outputs > 1:
+            on_z = kept[CELL_WEIGHTS][:, :outputs] if CELL_WEIGHTS in kept else np.eye(outputs)
+            return _matrix(axis, model, seed, mean @ on_z.T)
         digits = np.arange(len(mean))
         slope, offset = np.polyfit(digits, mean[:, 0], 1)
         fitted = (mean[:, 0] - offset) / slope
@@ -114,16 +119,6 @@ def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     axis.plot([0, 9], [0, 9], color="black", linewidth=0.6, zorder=0)
     axis.set(xlabel="Digit", ylabel="Mean, moved and stretched", xticks=range(10), ylim=ENCODED)
     return _panel(frames, "encoder")
-
-
-def _weights_on(measured: Measured, run: dict[str, Any], outputs: int) -> Any:
-    """W_z (outputs, outputs) of a run, whose cell reads [z, h]; the identity if its cell has no weights."""
-    kept = measured.weights
-    found = kept[(kept["name"] == CELL_WEIGHTS) & (kept["cell"] == run["cell"]) & (kept["seed"] == run["seed"])]
-    if found.empty:
-        return np.eye(outputs)
-    (row,) = records(found)
-    return np.reshape(row["values"], row["shape"])[:, :outputs]
 
 
 def _matrix(axis: "Axes", model: str, seed: int, added: Any) -> pd.DataFrame:

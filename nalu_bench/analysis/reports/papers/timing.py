@@ -157,7 +157,7 @@ class Timing(Kind):
         for name, settings in self.report["claims"].items():
             found = timing_claims.tested(Claim(**settings), agents, self._t50, self._mean)
             if found:
-                compare = claimed(*found.interval[1:], found.limit, found.needs(), found.above)
+                compare = claimed(*found.interval[1:], found.limit, above=found.above)
                 yield _row(keys | {"metric": f"claim_{name}"}, found.interval, found.runs, found.what, compare)
 
     def _differences(self, keys: dict[str, str], agents: Mapping[str, Mapping[str, pd.DataFrame]]) -> Iterator[Row]:
@@ -263,10 +263,7 @@ class Timing(Kind):
         films: dict[str, dict[int, timing_film.Squares]] = {}
         size = target = 0
         for words, runs in by_cell(measured.runs):
-            recorded = measured.weights[
-                (measured.weights["cell"] == runs["cell"].iloc[0]) & (measured.weights["seed"] == runs["seed"].min())
-            ]
-            arrays = {line["name"]: np.reshape(line["values"], line["shape"]) for line in records(recorded)}
+            arrays = measured.arrays(runs["cell"].iloc[0], runs["seed"].min())
             if "squares" in arrays and float(_scale(words)) == 1:
                 times = arrays["times"].astype(int).tolist()
                 films[_name(words)] = dict(zip(times, arrays["squares"].astype(np.float32), strict=True))

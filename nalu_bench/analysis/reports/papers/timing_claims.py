@@ -53,10 +53,6 @@ class Tested(NamedTuple):
     limit: float
     above: bool
 
-    def needs(self) -> str:
-        """The limit in words."""
-        return f"at {'least' if self.above else 'most'} {self.limit:g}"
-
 
 class Difference(NamedTuple):
     """The difference of two agents' mean T50 with Welch's 95 % interval, and what Holm's correction leaves of it."""
