@@ -99,13 +99,11 @@ class Registry:
     Args:
         kind: such as `unit`, for messages.
         package: dotted name of the folder or of the single file; also the name of the group of entry points.
-        aliases: earlier names of that group, which are read too.
     """
 
-    def __init__(self, kind: str, package: str, aliases: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, package: str) -> None:
         self.kind = kind
         self.package = package
-        self.groups = (package, *aliases)
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
@@ -133,9 +131,8 @@ class Registry:
                     yield from self._registrations(node, module)
 
     def _installed(self) -> Iterator[Entry]:
-        for group in self.groups:
-            for point in entry_points(group=group):
-                yield Entry(self.kind, point.name, point.module, point.attr, version=None, facts=None)
+        for point in entry_points(group=self.package):
+            yield Entry(self.kind, point.name, point.module, point.attr, version=None, facts=None)
 
     def _registrations(self, node: ast.ClassDef | ast.FunctionDef, module: str) -> Iterator[Entry]:
         for decorator in node.decorator_list:
@@ -180,7 +177,7 @@ models = Registry("model", "nalu_bench.models")
 tasks = Registry("task", "nalu_bench.tasks")
 losses = Registry("loss", "nalu_bench.losses")
 measures = Registry("measure", "nalu_bench.measures")
-reports = Registry("kind of report", "nalu_bench.analysis.reports", aliases=("nalu_bench.analysis.summaries",))
+reports = Registry("kind of report", "nalu_bench.analysis.reports")
 optimizers = Registry("optimizer", "nalu_bench.training.optimizers")
 loggers = Registry("logger", "nalu_bench.run.loggers")
 schedules = Registry("schedule", "nalu_bench.training.schedules")

@@ -1,6 +1,5 @@
 """Names are found in source text, wherever the decorator stands, and a name that is taken twice is refused."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -64,19 +63,3 @@ def test_everything_shipped_loads_under_its_name_and_version(kind: Registry) -> 
 def test_registration_leaves_the_methods_of_a_class_alone() -> None:
     for name in registry.reports.entries:
         assert callable(registry.reports.load(name).facts)
-
-
-def test_the_earlier_group_of_reports_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own_reports.py").write_text(
-        "from nalu_bench.analysis.reports.kind import Kind\n"
-        "from nalu_bench.registry import register\n\n"
-        "@register('own', version=1)\nclass Own(Kind): ...\n"
-    )
-    installed = tmp_path / "own_reports-1.0.dist-info"
-    installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: own-reports\nVersion: 1.0\n")
-    (installed / "entry_points.txt").write_text("[nalu_bench.analysis.summaries]\nown = own_reports:Own\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_reports", raising=False)
-    found = Registry("kind of report", "nalu_bench.analysis.reports", ("nalu_bench.analysis.summaries",))
-    assert found.load("own").__name__ == "Own"

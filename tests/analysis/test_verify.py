@@ -11,22 +11,13 @@ from nalu_bench import paths
 from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 from nalu_bench.files import hashes
-from nalu_bench.plan import experiment
 
 NAME = "madsen2020/table1"
 
-COMMITTED = [
-    name
-    for name in targets([], paths.CHECKOUT / "results")
-    if experiment.load(name).report["kind"] != "forensics"  # a minute each; their reports are made again elsewhere
-]
+COMMITTED = list(targets([], paths.CHECKOUT / "results"))
 
 
-LONG = "trask2018/table1_search"
-"""Its predictions are made anew, which takes half a minute."""
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONG)) for name in COMMITTED])
+@pytest.mark.parametrize("name", COMMITTED)
 def test_committed_results_are_verified(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", name]) == 0
     own, in_all = capsys.readouterr().out.splitlines()

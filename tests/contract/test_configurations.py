@@ -76,7 +76,7 @@ def test_relu_models_have_a_linear_second_layer() -> None:
 MANY = 20
 """Experiments of more cells than this run in the slow tests."""
 
-LONG = ("trask2018/table1_search", "trask2018/table2", "madsen2020/mnist_product")
+LONG = ("trask2018/table2", "madsen2020/mnist_product")
 """And so do those that take half a minute; `mnist_sum` stands for the images among the fast tests."""
 
 

@@ -11,7 +11,6 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.units import NAC, Linear
 from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.lstm import LSTM
-from nalu_bench.units.window import Window
 
 
 def cell(*overrides: str) -> Cell:
@@ -61,11 +60,7 @@ def test_a_head_may_read_every_state_and_sum_what_it_finds() -> None:
 
 
 def test_what_stands_after_a_text_is_not_summed() -> None:
-    reader = drawn(Reader(Embedding(5, 4), Window(12, 8), NAC(8, 1), summed=True)).float()
-    assert isinstance(reader, Reader)
+    reader = drawn(Reader(Embedding(5, 4), NAC(12, 8), NAC(8, 1), summed=True)).float()
     text, longer = torch.tensor([[3, 1]]), torch.tensor([[3, 1, -1, -1]])
     torch.testing.assert_close(reader(text), reader(longer))
-    alone, after = reader(torch.tensor([[3]])), reader(text) - reader(torch.tensor([[3]]))
-    pair = torch.cat([reader.embedding.E.T[1], reader.embedding.E.T[3]])  # type: ignore[union-attr, index]
-    torch.testing.assert_close(after[0], reader.head(pair))
-    assert alone.shape == (1, 1)
+    assert not torch.allclose(reader(text), reader(text[:, :1]))

@@ -28,8 +28,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
     told = [_experiment(loaded) for loaded in experiments]
     verdicts = Counter[str]()
     for loaded in experiments:
-        if not loaded.kind.searches:
-            verdicts.update(verdict for verdict in loaded.table["verdict"] if verdict)
+        verdicts.update(verdict for verdict in loaded.table["verdict"] if verdict)
     return environment().get_template("index.html").render(
         title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
     )  # fmt: skip

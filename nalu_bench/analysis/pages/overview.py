@@ -22,8 +22,8 @@ SMALLEST = 0.035
 
 
 def judged(experiments: Sequence["Loaded"]) -> list["Loaded"]:
-    """The experiments with verdicts that are no searches."""
-    return [one for one in experiments if (one.table["verdict"] != "").any() and not one.kind.searches]
+    """The experiments with verdicts."""
+    return [one for one in experiments if (one.table["verdict"] != "").any()]
 
 
 def overview(experiments: Sequence["Loaded"]) -> "Figure":

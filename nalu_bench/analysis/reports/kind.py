@@ -70,7 +70,6 @@ class Kind:
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         keeps_weights: whether the results keep small weights and recorded arrays.
-        searches: whether the verdicts are those of protocols that are tried, and so count for no paper.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
@@ -82,7 +81,6 @@ class Kind:
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
     apart: ClassVar[tuple[str, ...]] = ()
     keeps_weights: ClassVar[bool] = True
-    searches: bool = False
     shows_notes: ClassVar[bool] = False
 
     def __init__(self, experiment: Experiment) -> None:

@@ -60,7 +60,6 @@ class Errors(Kind):
 
     def __init__(self, experiment: Experiment) -> None:
         super().__init__(experiment)
-        self.searches = self.report["fitted"]
         self.measures: dict[str, str] = self.report["measures"] or {"mae": "Mean absolute error"}
         self.metrics = dict.fromkeys(self.measures, (0, math.inf))  # type: ignore[misc]
 

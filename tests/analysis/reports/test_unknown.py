@@ -96,7 +96,7 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     assert len(drawn)
 
 
-OF_ONE_TASK = {"identity", "forensics", "error_forensics", "recurrent_forensics", "protocol_search"}
+OF_ONE_TASK = {"identity"}
 """Kinds that are about one known task and its models."""
 
 
