@@ -99,11 +99,13 @@ class Registry:
     Args:
         kind: such as `unit`, for messages.
         package: dotted name of the folder or of the single file; also the name of the group of entry points.
+        others: further folders of this package with such names.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, *others: str) -> None:
         self.kind = kind
         self.package = package
+        self.packages = (package, *others)
 
     @functools.cached_property
     def entries(self) -> dict[str, Entry]:
@@ -114,18 +116,19 @@ class Registry:
     def _found(self) -> dict[str, list[Entry]]:
         """Name -> every entry that claims it; `entry` refuses a name with several."""
         found: dict[str, list[Entry]] = {}
-        for entry in (*self._shipped(), *self._installed()):
+        shipped = [entry for package in self.packages for entry in self._shipped(package)]
+        for entry in (*shipped, *self._installed()):
             same = found.setdefault(entry.name, [])
             if entry.place not in [one.place for one in same]:
                 same.append(entry)
         return found
 
-    def _shipped(self) -> Iterator[Entry]:
-        place = Path(__file__).parent.joinpath(*self.package.split(".")[1:])
+    def _shipped(self, package: str) -> Iterator[Entry]:
+        place = Path(__file__).parent.joinpath(*package.split(".")[1:])
         file = place.with_suffix(".py")
         for path in [file] if file.exists() else sorted([*place.glob("*.py"), *place.glob("*/*.py")]):
             inner = path.relative_to(place).with_suffix("").parts if path != file else ()
-            module = ".".join([self.package, *inner])
+            module = ".".join([package, *inner])
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 if isinstance(node, ast.ClassDef | ast.FunctionDef):
                     yield from self._registrations(node, module)
@@ -177,7 +180,7 @@ models = Registry("model", "nalu_bench.models")
 tasks = Registry("task", "nalu_bench.tasks")
 losses = Registry("loss", "nalu_bench.losses")
 measures = Registry("measure", "nalu_bench.measures")
-reports = Registry("kind of report", "nalu_bench.analysis.reports")
+reports = Registry("kind of report", "nalu_bench.analysis.reports", "nalu_bench.papers")
 optimizers = Registry("optimizer", "nalu_bench.training.optimizers")
 loggers = Registry("logger", "nalu_bench.run.loggers")
 schedules = Registry("schedule", "nalu_bench.training.schedules")

@@ -1,19 +1,18 @@
 """How the verdicts of an experiment came about: each printed number, ours beside it, and the reason."""
 
-import csv
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis.printed.published import KEYS, read
+from nalu_bench.analysis.printed.published import read, typed
+from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.paths import short
 from nalu_bench.plan.experiment import Experiment
 
 WIDTH = 100
-
-Line = dict[str, str]
-"""A row of `table.csv` as text."""
 
 
 def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> str:
@@ -26,7 +25,7 @@ def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> 
     Raises:
         UsageError if there is no such column, or no printed number with these words.
     """
-    lines = [line for line in _lines(folder) if line["printed"]]
+    lines = [line for line in file.read(folder / "table.csv") if line.printed and line.printed.text]
     if not lines:
         raise UsageError(f"{experiment.name} has no printed numbers; its table is {short(folder / 'table.md')}.")
     chosen = [line for line in lines if _has(line, wanted, lines)]
@@ -34,20 +33,16 @@ def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> 
         raise UsageError(
             f"no printed number of {experiment.name} has {' '.join(f'{k}={v}' for k, v in wanted.items())}."
         )
-    sources = {tuple(row[key] for key in KEYS): row["source"] for row in read(experiment.published).to_dict("records")}
-    told = [_told(line, sources.get(tuple(line[key] for key in KEYS), "")) for line in chosen]
+    published = typed(read(experiment.published))
+    told = [_told(line, published.get(line.place, Printed("")).source) for line in chosen]
     return "\n\n".join([*told, _deeper(experiment, folder)])
 
 
-def _lines(folder: Path) -> list[Line]:
-    with (folder / "table.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def _words(line: Line) -> dict[str, str]:
-    """The words that tell a number from others: the columns that are keys, and the parts of the setting."""
-    parts = dict(part.split("=", 1) for part in line["setting"].split(";") if part)
-    return {key: line[key] for key in KEYS if key != "setting"} | parts | {"verdict": line["verdict"]}
+    """The words that tell a number from others: those of its place, and the parts of the setting."""
+    words = line.place.words()
+    del words["setting"]
+    return words | dict(line.place.setting) | {"verdict": str(line.verdict or "")}
 
 
 def _has(line: Line, wanted: Mapping[str, str], lines: Sequence[Line]) -> bool:
@@ -64,18 +59,17 @@ def _has(line: Line, wanted: Mapping[str, str], lines: Sequence[Line]) -> bool:
 
 
 def _told(line: Line, source: str) -> str:
-    words = _words(line)
-    interval = f" [{_number(line['ours_low'])}, {_number(line['ours_high'])}]" if line["ours_low"] else ""
-    printed = f" [{line['printed_low']}, {line['printed_high']}]" if line["printed_low"] else ""
-    runs = f", {int(line['n_seeds']):,} seeds of {int(line['steps']):,} steps" if int(line["n_seeds"] or 0) else ""
+    printed = line.printed or Printed("")
+    limits = f" [{printed.low}, {printed.high}]" if printed.low else ""
+    runs = f", {line.n_seeds:,} seeds of {line.steps:,} steps" if line.n_seeds else ""
     parts = {
-        "printed": f"{line['printed']}{printed}" + (f"   ({source})" if source else ""),
-        "ours": f"{_number(line['ours'])}{interval}{runs}",
-        "verdict": line["verdict"] + (f", {line['by']}" if line["by"] else ""),
-        "because": line["reason"],
-        "notes": line["note"],
+        "printed": f"{printed.text}{limits}" + (f"   ({source})" if source else ""),
+        "ours": f"{_number(line.ours)}{runs}",
+        "verdict": str(line.verdict or "") + (f", {line.by}" if line.by else ""),
+        "because": line.reason,
+        "notes": "; ".join(line.told()),
     }
-    head = ", ".join(f"{key} {value}" for key, value in words.items() if value and key != "verdict")
+    head = ", ".join(f"{key} {value}" for key, value in _words(line).items() if value and key != "verdict")
     return "\n".join([head, *(_part(name, text) for name, text in parts.items() if text)])
 
 
@@ -83,8 +77,9 @@ def _part(name: str, text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent=f"  {name:9}", subsequent_indent=" " * 11)
 
 
-def _number(text: str) -> str:
-    return f"{float(text):.4g}" if text else "none"
+def _number(ours: Value) -> str:
+    value, low, high = map(four_digits, ours)
+    return (value or "none") + (f" [{low}, {high or 'none'}]" if low else "")
 
 
 def _deeper(experiment: Experiment, folder: Path) -> str:

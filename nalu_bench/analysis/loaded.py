@@ -1,7 +1,7 @@
 """An experiment's results as frames and pictures, for notebooks and programs."""
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +10,17 @@ import pandas as pd
 
 from nalu_bench import paths
 from nalu_bench.analysis import folders, results
-from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.explained import explain
-from nalu_bench.analysis.measure import collect
-from nalu_bench.analysis.measure.collect import MEASURED, read_runs
 from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
-from nalu_bench.analysis.printed.published import KEYS
-from nalu_bench.analysis.render import style
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import MEASURED, read, read_runs
+from nalu_bench.analysis.render import final_weights, html, learning_curves, style
+from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.verdicts import counts
+from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.line import Line
+from nalu_bench.analysis.table.place import KEYS
 from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan import experiment
 from nalu_bench.plan.experiment import Experiment
@@ -37,12 +39,12 @@ class Loaded:
 
     Attributes:
         experiment: the experiment. folder: where its results lie.
-        made: its report in words, if it was made just now.
+        made: its report, if it was made just now.
     """
 
     experiment: Experiment
     folder: Path
-    made: Document | None = None
+    made: Report | None = None
 
     @functools.cached_property
     def manifest(self) -> dict[str, Any]:
@@ -58,6 +60,11 @@ class Loaded:
         return frame.fillna(dict.fromkeys(WORDS, ""))
 
     @functools.cached_property
+    def lines(self) -> Sequence[Line]:
+        """As `table`, one typed line per number."""
+        return self.made.lines if self.made else file.read(self._checked("table.csv"))
+
+    @functools.cached_property
     def runs(self) -> pd.DataFrame:
         """One row per run: status, errors at the selected step, solved or not, and when."""
         with damage_named(self.folder, REMEDY):
@@ -66,32 +73,32 @@ class Loaded:
     @property
     def curves(self) -> pd.DataFrame:
         """One row per run and evaluation, at most 500 evaluations a run."""
-        return self._measured.curves
+        return self.measured.curves
 
     @property
     def predictions(self) -> pd.DataFrame:
         """One row per run, probe and output; empty if the task has no probes."""
-        return self._measured.predictions
+        return self.measured.predictions
 
     @property
     def weights(self) -> pd.DataFrame:
         """One row per run and small effective matrix, mean gate or recorded array, at the selected step."""
-        return self._measured.weights
+        return self.measured.weights
 
     @functools.cached_property
-    def document(self) -> Document:
-        """The report in words: tables in the layout of the paper, verdicts, remarks, footnotes."""
-        return self.made or Document.of(self.kind, self._measured)
+    def report(self) -> Report:
+        """The tables in the layout of the paper, with verdicts, remarks and footnotes."""
+        return self.made or Report.of(self.kind, self.measured)
 
     def figure(self) -> "Figure":
         """The figure of the report."""
         with style.applied():
-            return results.draw(self.kind, self._measured, self.table)[0]
+            return results.draw(self.kind, self.measured, self.lines)[0]
 
     def pictures(self) -> dict[str, bytes]:
         """Further pictures of the report by file name, such as `film.gif`; most reports have none."""
         with style.applied():
-            return self.kind.pictures(self._measured.trained)
+            return self.kind.pictures(self.measured.trained)
 
     def learning_curves(self, seeds: Collection[int] | None = None, **words: str) -> "Figure":
         """Errors against the step, all seeds faint and their median strong: a panel for each cell with these words.
@@ -99,20 +106,16 @@ class Loaded:
         Args:
             seeds: the seeds to draw; None for all. words: such as model="nmu", operation="mul".
         """
-        from nalu_bench.analysis.pages import curves
-
-        cells = curves.cells(self, **words)
+        cells = learning_curves.cells(self.measured, **words)
         if not cells:
             raise UsageError(f"no cell of {self.experiment.name} has curves and the words {words}.")
         with style.applied():
-            return curves.picture(self, cells, seeds)
+            return learning_curves.picture(self.measured, cells, seeds)
 
     def final_weights(self, **words: str) -> "Figure":
         """All entries of the effective matrices and gates at the selected step, of the cells with these words."""
-        from nalu_bench.analysis.pages import weights
-
         with style.applied():
-            return weights.picture(self, **words)
+            return final_weights.picture(self.measured, **words)
 
     def explain(self, **words: str) -> str:
         """How the verdicts of the printed numbers with these words came about."""
@@ -124,7 +127,8 @@ class Loaded:
         return self.made.kind if self.made else results.kind_of(self.experiment)
 
     @functools.cached_property
-    def _measured(self) -> collect.Collection:
+    def measured(self) -> Measured:
+        """Everything that the report is made of."""
         if self.made:
             return self.made.measured
         for name in MEASURED:
@@ -133,7 +137,7 @@ class Loaded:
                     f"{name} of {self.experiment.name} must be there, and an installation holds tables and runs alone; "
                     "clone the repository, or train the experiment."
                 )
-        measured = collect.Collection.read(self.folder)
+        measured = read(self.folder)
         assert measured is not None
         return measured
 
@@ -144,14 +148,12 @@ class Loaded:
         return self.folder / name
 
     def __repr__(self) -> str:
-        told = counts(self.table["verdict"])
+        told = counts(line.verdict for line in self.lines if line.verdict)
         return f"{self.experiment.name}: {self.experiment.title} ({self.experiment.source}). Verdicts: {told}."
 
     def _repr_html_(self) -> str:
         """The tables with their verdicts, as a notebook shows them."""
-        from nalu_bench.analysis.pages.parts import tables
-
-        return tables(self)
+        return html.tables(self.kind.tables(self.lines), self.lines, self.runs)
 
 
 def load(name: str, budget: str | None = None) -> Loaded:

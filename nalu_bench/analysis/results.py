@@ -9,20 +9,23 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.document import Document, csv
+from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.folders import LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
-from nalu_bench.analysis.measure.collect import MEASURED, RUNS_FILE, Collection, collect
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import MEASURED, RUNS_FILE, TABLES, read, runs_text
 from nalu_bench.analysis.measure.recheck import contradictions
-from nalu_bench.analysis.printed.published import check_words
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
@@ -57,13 +60,6 @@ class Scope:
         return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
 
 
-class Written(NamedTuple):
-    """A folder of results that is up to date, and the report in words that was made for it."""
-
-    folder: Path
-    document: Document
-
-
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
     committed = held_budget(results / experiment.name)
@@ -78,7 +74,7 @@ def check(experiment: Experiment, cells: Sequence[Wanted], everything: Sequence[
     """
     kind = kind_of(experiment)
     kind.check(cells)
-    check_words(kind.published, experiment.published, kind.words(everything))
+    kind.check_printed(everything)
 
 
 def kind_of(experiment: Experiment) -> Kind:
@@ -87,7 +83,7 @@ def kind_of(experiment: Experiment) -> Kind:
     return kind
 
 
-def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> Written:
+def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> tuple[Path, Report]:
     """Bring a folder of results up to date with the store.
 
     Args:
@@ -99,9 +95,9 @@ def write(scope: Scope, store: Store, results: Path, beside: Path | None = None)
     """
     kind = kind_of(scope.experiment)
     folder, shared = target(scope, results), results / scope.experiment.name
-    before = Collection.read(folder)
+    before = read(folder)
     others = {root / scope.experiment.name for root in (results, beside) if root} - {folder}
-    earlier = [before, *map(Collection.read, sorted(others))]
+    earlier = [before, *map(read, sorted(others))]
     now = collect(kind, scope.describe_budget(), scope.cells, store, [one for one in earlier if one])
     if scope.cells and now.runs.empty:
         raise UsageError(
@@ -115,14 +111,14 @@ def write(scope: Scope, store: Store, results: Path, beside: Path | None = None)
     try:
         if before is None or _news(now, before):
             _write_measured(folder, now)
-        document = _render(kind, folder)
+        report = _render(kind, folder)
         _seal(folder)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
-    return Written(folder, document)
+    return folder, report
 
 
-def _refuse_contradictions(now: Collection, folder: Path, store: Store) -> None:
+def _refuse_contradictions(now: Measured, folder: Path, store: Store) -> None:
     """Refuse runs that do not follow from their own curves, whoever gave the files new hashes."""
     found = [*disagreements(now, now.manifest), *contradictions(now, now.manifest)]
     if found:
@@ -133,13 +129,13 @@ def _refuse_contradictions(now: Collection, folder: Path, store: Store) -> None:
         )
 
 
-def _news(now: Collection, before: Collection) -> bool:
+def _news(now: Measured, before: Measured) -> bool:
     """Whether the runs, cells or weights differ from those in the folder."""
-    runs = now.runs_text() != before.runs_text()
+    runs = runs_text(now.runs) != runs_text(before.runs)
     return runs or now.manifest["cells"] != before.manifest["cells"] or len(now.weights) != len(before.weights)
 
 
-def _refuse_loss(folder: Path, before: Collection, now: Collection, store: Store, cells: Sequence[Wanted]) -> None:
+def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, cells: Sequence[Wanted]) -> None:
     """Refuse to shrink committed results, and to keep facts that were judged by another criterion."""
     if len(now.runs) < len(before.runs):
         raise UsageError(
@@ -175,13 +171,13 @@ def is_local(folder: Path) -> bool:
     return folder.resolve().parents[1].name == LOCAL
 
 
-def _write_measured(folder: Path, collection: Collection) -> None:
-    for name, frame in collection.tables().items():
+def _write_measured(folder: Path, now: Measured) -> None:
+    for name, frame in zip(TABLES, (now.curves, now.predictions, now.weights), strict=True):
         if len(frame) or name == "curves.parquet":
             write = functools.partial(frame.to_parquet, index=False, compression="zstd")
             write_atomically(folder / name, write)
-    _write_text(folder / RUNS_FILE, collection.runs_text())
-    _write_manifest(folder, collection.manifest | {"files": hashes(folder, MEASURED)})
+    _write_text(folder / RUNS_FILE, runs_text(now.runs))
+    _write_manifest(folder, now.manifest | {"files": hashes(folder, MEASURED)})
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
@@ -197,25 +193,25 @@ def _seal(folder: Path) -> None:
         _write_manifest(folder, manifest | {"files": files})
 
 
-def _render(kind: Kind, folder: Path) -> Document:
-    """Make tables and figures from the measured files in the folder. Returns the tables."""
-    measured = Collection.read(folder)
+def _render(kind: Kind, folder: Path) -> Report:
+    """Make tables and figures from the measured files in the folder."""
+    measured = read(folder)
     assert measured is not None
-    document = Document.of(kind, measured)
-    for name, text in document.texts().items():
+    report = Report.of(kind, measured)
+    for name, text in report.texts().items():
         _write_text(folder / name, text)
     with style.applied():
-        figure, drawn = draw(kind, measured, document.table)
-        _write_text(folder / "figure.csv", csv(drawn))
+        figure, drawn = draw(kind, measured, report.lines)
+        _write_text(folder / "figure.csv", file.text(drawn))
         _write_figure(folder, figure)
         for name, data in kind.pictures(measured.trained).items():
             write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
-    return document
+    return report
 
 
-def draw(kind: Kind, measured: Collection, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+def draw(kind: Kind, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
     """The figure of a report and the numbers in it; it says which data stand in for those of the source."""
-    figure, drawn = kind.figure(measured.trained, table)
+    figure, drawn = kind.figure(measured.trained, lines)
     style.mark(figure, stand_ins(measured.manifest))
     return figure, drawn
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nalu_bench.analysis import results
-from nalu_bench.analysis.document import Document
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
-from nalu_bench.analysis.measure.collect import Collection
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import parse
 from nalu_bench.analysis.measure.recheck import Check, findings
+from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
 from nalu_bench.errors import UsageError, damage_named, unknown
@@ -87,26 +88,26 @@ def verify_results(folder: Path) -> Verified:
         stated, present = manifest["files"], sealed(folder)
         faults = [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
-        collection = Collection.parse(folder, manifest)
+        measured = parse(folder, manifest)
         with damage_named(folder, RESTORE):
-            checks = list(findings(collection, manifest))
-            faults += [f"{line}; {RESTORE}" for line in disagreements(collection, manifest)]
+            checks = list(findings(measured, manifest))
+            faults += [f"{line}; {RESTORE}" for line in disagreements(measured, manifest)]
     except UsageError as error:
         return Verified(faults=[str(error)])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
     if (data := stand_ins(manifest)) and not results.is_local(folder):
         faults.append(f"committed results must be of the source's data, and these are of {data}; delete this folder")
-    faults += _table_faults(folder, collection)
+    faults += _table_faults(folder, measured)
     trained = sum(1 for one in checks if one.fact == "status")
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)
 
 
-def _table_faults(folder: Path, collection: Collection) -> Iterator[str]:
+def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
     """A line for every table that is not what the runs and the printed numbers give."""
-    name = collection.manifest["experiment"]
+    name = measured.manifest["experiment"]
     again = f"make it again: nalu-bench report {name}"
     try:
-        texts = Document.of(results.kind_of(experiment.load(name)), collection).texts()
+        texts = Report.of(results.kind_of(experiment.load(name)), measured).texts()
     except (UsageError, ValueError, KeyError, TypeError) as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return

@@ -12,6 +12,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan.identity import address, plain
 from nalu_bench.plan.recipe import Recipe
+from nalu_bench.plan.setting import Setting
 from nalu_bench.tasks.task import Task
 
 TRAINER_VERSION = 2
@@ -117,9 +118,9 @@ class Wanted:
         """All values that distinguish the cell: `Task.setting` and the experiment's settings."""
         return {**self.cell.task.setting(), **self.settings}
 
-    def words(self) -> str:
-        """`hidden=4;length=10`: the setting without the operation, as tables show it."""
-        return ";".join(f"{key}={value}" for key, value in self.setting().items() if key != "operation")
+    def words(self) -> Setting:
+        """The setting without the operation, as tables show it."""
+        return Setting({key: value for key, value in self.setting().items() if key != "operation"})
 
     def label(self) -> str:
         """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""

@@ -48,7 +48,7 @@ def leaderboard(options: argparse.Namespace) -> int:
     if not units:
         if others:
             raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
-        print(load(NAME).document.terminal())
+        print(load(NAME).report.terminal())
         return 0
     return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
 
@@ -80,7 +80,7 @@ def _report(plan: "Plan", chosen: "Experiment | None") -> None:
     assert chosen is not None
     scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
     loaded = Loaded(chosen, *results.write(scope, asked.store(), paths.results_dir(), beside=_ranked()))
-    print(f"\n{loaded.document.terminal()}\n\nwritten to {paths.short(loaded.folder)}/")
+    print(f"\n{loaded.report.terminal()}\n\nwritten to {paths.short(loaded.folder)}/")
     print(f"to look at:   {paths.short(build.report(loaded))}")
 
 

@@ -8,7 +8,9 @@ from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
-    from nalu_bench.analysis.results import Written
+    from pathlib import Path
+
+    from nalu_bench.analysis.report import Report
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
@@ -38,15 +40,15 @@ def report(options: argparse.Namespace) -> int:
     if name is None:
         raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}; or --all.")
     chosen = experiment.load(name)
-    folder, document = _write(chosen, overrides)
-    loaded = Loaded(chosen, folder, document)
-    print(document.terminal())
+    folder, made = _write(chosen, overrides)
+    loaded = Loaded(chosen, folder, made)
+    print(made.terminal())
     print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     if not options.no_page:
         page, index = build.report(loaded), build.index(paths.results_dir())
         beside = "" if results.is_local(folder) else f", and all experiments in {paths.short(index)}"
         print(f"to look at:         {paths.short(page)}{beside}")
-    if (loaded.table["printed"] != "").any():
+    if any(line.printed and line.printed.text for line in made.lines):
         budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
         print(f"why each verdict:   nalu-bench explain {name}{budget}")
     print(f"what the paper says, what we chose, what came out:   {paths.short(chosen.folder / 'README.md')}")
@@ -65,7 +67,7 @@ def _report_all() -> int:
     return 0
 
 
-def _write(chosen: "Experiment", overrides: list[str]) -> "Written":
+def _write(chosen: "Experiment", overrides: list[str]) -> "tuple[Path, Report]":
     """Write the results of an experiment."""
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose

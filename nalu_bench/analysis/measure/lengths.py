@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from nalu_bench.plan.setting import Setting
+
 
 def lengths(runs: pd.DataFrame, measure: str) -> dict[int, str]:
     """Length -> the column of a measure there, such as `test_mae_10`, from the shortest to the longest."""
@@ -20,6 +22,6 @@ def by_length(runs: pd.DataFrame, measure: str) -> Iterator[tuple[int, pd.DataFr
     The facts of a length, `solved_test_<measure>_<length>` and `solved_at_...`, become `solved` and `solved_at`.
     """
     for length, column in lengths(runs, measure).items():
-        words = [";".join(filter(None, [setting, f"length={length}"])) for setting in runs["setting"]]
+        words = [str(Setting.parse(setting) | {"length": length}) for setting in runs["setting"]]
         facts = {name: runs[f"{name}_{column}"] for name in ("solved", "solved_at") if f"{name}_{column}" in runs}
         yield length, runs.assign(setting=words, **facts)

@@ -1,15 +1,20 @@
 """Measurements as frames, and the helpers that reports share."""
 
+import functools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
+from nalu_bench.plan.blocks import parse_ranges
+from nalu_bench.plan.setting import Setting
+from nalu_bench.store.schema import Status
 
 CELL_KEYS = ["task", "setting", "operation", "model"]
 """The words that tell the cells of an experiment apart."""
@@ -24,12 +29,19 @@ class Measured:
         curves: one row per run and evaluation, thinned.
         predictions: one row per run, probe and output; empty if the task has no probes.
         weights: one row per run and small effective matrix or mean gate; the oldest runs have none.
+        manifest: experiment, budget, cells, criteria, parts; empty for the runs of a single part.
     """
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     predictions: pd.DataFrame = field(default_factory=pd.DataFrame)
     weights: pd.DataFrame = field(default_factory=pd.DataFrame)
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def trained(self) -> "Measured":
+        """The measurements without the cells that were skipped."""
+        return replace(self, runs=self.runs[self.runs["status"] != Status.SKIPPED])
 
     def arrays(self, cell: str, seed: int) -> dict[str, NDArray[Any]]:
         """The kept weights and arrays of a run, by name."""
@@ -38,23 +50,40 @@ class Measured:
 
     def cost(self, cell: str) -> float:
         """Seconds of one core for a step of one seed of a cell; nan if they are not known."""
-        return math.nan
+        parts = [part for name, part in self.manifest["parts"].items() if name.startswith(f"{cell}/")]
+        steps = int(self.runs.loc[self.runs["cell"] == cell, "steps"].iloc[0])
+        trained = sum(len(parse_ranges(part["seeds"])) for part in parts) * steps
+        return sum(part["seconds"] for part in parts) / trained if trained else math.nan
 
 
-def by_cell(runs: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """Yield (its task, setting, operation and model; its runs) for every cell, in order of appearance.
+def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
+    """Yield (its place; its runs) for every cell, in order of appearance.
 
     Raises:
         UsageError if two cells cannot be told apart by these words: their runs must not be mixed.
     """
-    for keys, group in runs.groupby(CELL_KEYS, sort=False):
-        words = dict(zip(CELL_KEYS, map(str, keys), strict=True))
+    for words, group in runs.groupby(CELL_KEYS, sort=False):
+        place = _place(words)
         if group["cell"].nunique() > 1:
             raise UsageError(
-                f"two cells are both called {' '.join(filter(None, words.values()))}; "
+                f"two cells are both called {place.told()}; "
                 "a table cannot hold both unless the experiment's `settings` tell them apart."
             )
-        yield words, group
+        yield place, group
+
+
+def cells(runs: pd.DataFrame) -> dict[Place, str]:
+    """The place of every cell -> its address; the first of those with the same words."""
+    found: dict[Place, str] = {}
+    for *words, cell in runs[[*CELL_KEYS, "cell"]].drop_duplicates("cell").itertuples(index=False):
+        found.setdefault(_place(words), str(cell))
+    return found
+
+
+def _place(words: Iterable[Any]) -> Place:
+    """The place of a cell, from its `CELL_KEYS`."""
+    task, setting, operation, model = map(str, words)
+    return Place(task, Setting.parse(setting), operation, model=model)
 
 
 def count_note(runs: pd.DataFrame) -> str:
@@ -66,8 +95,3 @@ def count_note(runs: pd.DataFrame) -> str:
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def values_of(setting: str) -> dict[str, str]:
-    """The words of a setting such as `hidden=4;length=10` with their values."""
-    return dict(entry.split("=", 1) for entry in setting.split(";") if entry)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.analysis.measure.measured import records
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.pages.environment import environment
-from nalu_bench.analysis.pages.parts import number
+from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
+from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.analysis.table.line import Value
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 WIDTH = 240
 """Pixels of a small picture."""
 
-NUMBER = r"(>?-?[\d.]+(e-?\d+)?)?"
-"""A printed number, or none; any other printed text is a claim in words."""
-
 
 def index(experiments: Sequence["Loaded"]) -> str:
     """The index as HTML that needs no network: a line for each claim in words, and one for each table of numbers."""
     told = [_experiment(loaded) for loaded in experiments]
     verdicts = Counter[str]()
     for loaded in experiments:
-        verdicts.update(verdict for verdict in loaded.table["verdict"] if verdict)
+        verdicts.update(str(line.verdict) for line in loaded.lines if line.verdict)
     return environment().get_template("index.html").render(
         title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
     )  # fmt: skip
@@ -45,7 +42,7 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
 
 def _scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
-    budget, most = loaded.manifest["budget"], int(loaded.table["n_seeds"].max())
+    budget, most = loaded.manifest["budget"], max(line.n_seeds for line in loaded.lines)
     runs, asked = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
     if not budget["seeds"]:
         return "computed, nothing is trained"
@@ -56,29 +53,31 @@ def _scale(loaded: "Loaded") -> str:
 
 def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     """The claims in words, then the printed numbers together."""
-    table = loaded.table[loaded.table["verdict"] != ""]
-    in_words = ~table["printed"].str.fullmatch(NUMBER)
-    for line in records(table[in_words]):
-        where = " ".join(filter(None, [line["setting"], line["operation"]]))
-        found = ": ".join(filter(None, [line["note"], f"{number(line['ours'])}{_interval(line)}"]))
-        found += f" ({where})" if where else ""
-        yield {"text": f"“{line['printed']}”", "verdicts": [_verdict(line["verdict"])], "found": found}
-    numbers = table[~in_words]
-    if len(numbers):
-        counted, printed = Counter(numbers["verdict"]), int((numbers["printed"] != "").sum())
+    lines = [line for line in loaded.lines if line.verdict]
+    for line in lines:
+        if line.printed and line.printed.in_words:
+            where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+            found = ": ".join(filter(None, ["; ".join(line.told()), _number(line.ours)]))
+            found += f" ({where})" if where else ""
+            yield {"text": f"“{line.printed.text}”", "verdicts": [_verdict(line.verdict)], "found": found}
+    numbers = [line for line in lines if not (line.printed and line.printed.in_words)]
+    if numbers:
+        counted = Counter(line.verdict for line in numbers)
+        printed = sum(1 for line in numbers if line.printed and line.printed.text)
         badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
         alone = f", and {len(numbers) - printed} of ours where none is printed" if printed < len(numbers) else ""
         yield {"text": f"{printed} printed numbers{alone}", "verdicts": badges, "found": ""}
 
 
-def _interval(line: dict[str, Any]) -> str:
-    low, high = number(line["ours_low"]), number(line["ours_high"])
-    return f" [{low}, {high}]" if low else ""
+def _number(ours: Value) -> str:
+    value, low, high = map(four_digits, ours)
+    return f"{value} [{low}, {high}]" if low else value
 
 
-def _verdict(verdict: str, count: int = 0) -> dict[str, str]:
+def _verdict(verdict: Verdict | None, count: int = 0) -> dict[str, str]:
     """A verdict as a badge, with its count if there are several."""
-    return {"look": Verdict(verdict).name.lower(), "text": f"{count} {verdict}" if count else verdict}
+    assert verdict is not None
+    return {"look": verdict.name.lower(), "text": f"{count} {verdict}" if count else str(verdict)}
 
 
 def _small(path: Path) -> str:

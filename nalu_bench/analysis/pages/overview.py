@@ -1,5 +1,6 @@
 """One picture of all verdicts: how many printed numbers and claims of each experiment hold."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,21 @@ SMALLEST = 0.035
 
 def judged(experiments: Sequence["Loaded"]) -> list["Loaded"]:
     """The experiments with verdicts."""
-    return [one for one in experiments if (one.table["verdict"] != "").any()]
+    return [one for one in experiments if any(line.verdict for line in one.lines)]
 
 
 def overview(experiments: Sequence["Loaded"]) -> "Figure":
     """A bar for each of the `judged` experiments: the shares and counts of their verdicts."""
-    counts = [(loaded.experiment.source, loaded.table["verdict"].value_counts()) for loaded in experiments]
+    counts = [
+        (loaded.experiment.source, Counter(line.verdict for line in loaded.lines if line.verdict))
+        for loaded in experiments
+    ]
     figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))
     axis = axes[0][0]
     for place, found in enumerate(found for _, found in counts):
-        total, left = int(found.drop("", errors="ignore").sum()), 0.0
+        total, left = found.total(), 0.0
         for verdict, color in COLORS.items():
-            number = int(found.get(verdict, 0))
+            number = found[verdict]
             if number:
                 share = number / total
                 axis.barh(place, share, left=left, color=color, edgecolor="white", linewidth=0.8, label=str(verdict))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.pages import curves, parts, weights
-from nalu_bench.analysis.pages.environment import environment
 from nalu_bench.analysis.pages.svg import svg
-from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render import final_weights, html, learning_curves, style
+from nalu_bench.analysis.render.environment import environment
+from nalu_bench.analysis.table.formats import four_digits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,11 +50,11 @@ def page(loaded: "Loaded") -> str:
     """The page as HTML that needs no other file and no network."""
     with style.applied():
         sections = _sections(loaded)
-    document = loaded.document
+    report = loaded.report
     return environment().get_template("report.html").render(
         title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
-        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=document.verdicts(),
-        provenance=document.provenance(), sections=[section for section in sections if section.html],
+        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=report.verdicts(),
+        provenance=report.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
 
 
@@ -70,11 +70,12 @@ def _sections(loaded: "Loaded") -> list[Section]:
 
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
-    verdicts = bool((loaded.table["verdict"] != "").any())
+    verdicts = any(line.verdict for line in loaded.lines)
     yield Section(
         "verdicts",
         "Printed and reproduced" if verdicts else "Results",
-        parts.tables(loaded) + _render("notes.html", notes=loaded.document.remarks, verdicts=verdicts),
+        html.tables(loaded.report.tables, loaded.report.lines, loaded.runs)
+        + _render("notes.html", notes=loaded.report.remarks, verdicts=verdicts),
     )
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())
@@ -89,18 +90,23 @@ def _about_runs(loaded: "Loaded") -> Iterator[Section]:
 
 
 def _curves(loaded: "Loaded", room: int) -> Section:
-    cells = curves.cells(loaded)
-    drawn, shown = _drawn(cells, lambda some: curves.picture(loaded, some), "learning curves of cells", room)
+    cells = learning_curves.cells(loaded.measured)
+
+    def draw(some: Sequence[Any]) -> "Figure":
+        return learning_curves.picture(loaded.measured, some)
+
+    drawn, shown = _drawn(cells, draw, "learning curves of cells", room)
     rest = {"shown": shown, "all": len(cells), "what": "cells with curves", "method": "learning_curves"}
-    text = _render("curves.html", seeds=curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
+    text = _render("curves.html", seeds=learning_curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
     return Section("curves", "Learning curves", text if cells else "")
 
 
 def _weights(loaded: "Loaded", room: int) -> Section:
-    panels, errors = list(weights.panels(loaded)), _sparsity(loaded)
-    drawn, shown = _drawn(panels, weights.draw, "final weights, matrices", room)
+    panels, errors = list(final_weights.panels(loaded.measured)), _sparsity(loaded)
+    drawn, shown = _drawn(panels, final_weights.draw, "final weights, matrices", room)
     rest = {"shown": shown, "all": len(panels), "what": "matrices", "method": "final_weights"}
-    text = _render("weights.html", near=weights.NEAR, drawn=drawn, errors=errors, name=loaded.experiment.name, **rest)
+    name, near = loaded.experiment.name, final_weights.NEAR
+    text = _render("weights.html", near=near, drawn=drawn, errors=errors, name=name, **rest)
     return Section("weights", "Final weights and gates", text if panels or errors else "")
 
 
@@ -121,14 +127,14 @@ def _render(template: str, **values: Any) -> str:
 
 
 def _picture(figure: Any, label: str) -> str:
-    return f'<figure class="picture">{svg(figure, parts.escaped(label))}</figure>'
+    return f'<figure class="picture">{svg(figure, html.escaped(label))}</figure>'
 
 
 def _image(name: str, data: bytes) -> str:
     """A PNG or a GIF, in the page itself."""
     suffix = name.rpartition(".")[2]
     text = base64.b64encode(data).decode()
-    return f'<figure class="picture"><img src="data:image/{suffix};base64,{text}" alt="{parts.escaped(name)}"></figure>'
+    return f'<figure class="picture"><img src="data:image/{suffix};base64,{text}" alt="{html.escaped(name)}"></figure>'
 
 
 def _name(words: dict[str, Any]) -> str:
@@ -137,9 +143,9 @@ def _name(words: dict[str, Any]) -> str:
 
 def _sparsity(loaded: "Loaded") -> list[dict[str, Any]]:
     return [
-        {"name": _name(line), "low": parts.number(line["min"]), "median": parts.number(line["50%"]),
-         "high": parts.number(line["max"])}
-        for line in records(weights.sparsity(loaded)) if line["count"]
+        {"name": _name(line), "low": four_digits(line["min"]), "median": four_digits(line["50%"]),
+         "high": four_digits(line["max"])}
+        for line in records(final_weights.sparsity(loaded.measured)) if line["count"]
     ]  # fmt: skip
 
 
@@ -159,7 +165,7 @@ def _provenance(loaded: "Loaded") -> dict[str, Any]:
     facts["finished"] = facts["finished"][:: len(facts["finished"]) - 1 or 1]  # the first and the last
     shared, configurations = _configurations(manifest["cells"].items())
     return {
-        "command": loaded.document.command(), "run": _run_command(loaded), "time": duration(manifest["seconds"]),
+        "command": loaded.report.command(), "run": _run_command(loaded), "time": duration(manifest["seconds"]),
         "facts": {key: ", ".join(values) for key, values in facts.items() if values}, "blocks": len(found),
         "shared": shared, "configurations": configurations,
     }  # fmt: skip
@@ -203,4 +209,4 @@ def _runs(loaded: "Loaded") -> Iterator[dict[str, Any]]:
         )
         told = ", ".join(f"{column} {group[column].iloc[0]}" for column in same)
         name = _name(records(group)[0])
-        yield {"id": parts.anchor(str(digest)), "name": name, "count": len(group), "same": told, "text": text}
+        yield {"id": html.anchor(str(digest)), "name": name, "count": len(group), "same": told, "text": text}

@@ -8,22 +8,42 @@ A `<artifact>.published.csv` has one row per printed number, with the keys of `t
 import contextlib
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas as pd
 
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.table.line import Printed
+from nalu_bench.analysis.table.place import KEYS, Place
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.setting import Setting
 
-KEYS = ["task", "setting", "operation", "split", "model", "metric"]
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
 
 
 def read(path: Path) -> pd.DataFrame:
     """Read the printed numbers of an experiment as text, "" where nothing is printed. No file means no rows."""
     return read_keyed(path, COLUMNS) if path.exists() else pd.DataFrame(columns=COLUMNS, dtype=str)
+
+
+def typed(frame: pd.DataFrame) -> dict[Place, Printed]:
+    """The printed number of every place. `deviation` is a column of recomputed numbers alone."""
+    return {_place(row): _printed(row) for row in frame.to_dict("records")}
+
+
+def _place(row: Mapping[Hashable, str]) -> Place:
+    words = {key: row[key] for key in KEYS}
+    return Place(**words | {"setting": Setting.parse(words["setting"])})  # type: ignore[arg-type]
+
+
+def _printed(row: Mapping[Hashable, str]) -> Printed:
+    seeds, deviation = row["n_seeds"], row.get("deviation", "")
+    return Printed(
+        row["printed"], row["printed_low"], row["printed_high"], int(seeds) if seeds else None, row["source"],
+        float(deviation) if deviation else None,
+    )  # fmt: skip
 
 
 def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:

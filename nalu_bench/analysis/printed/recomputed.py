@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from nalu_bench.analysis.printed.published import COLUMNS, KEYS, check_metrics, line, read_keyed
+from nalu_bench.analysis.printed.published import COLUMNS, check_metrics, line, read_keyed
 from nalu_bench.analysis.stats.intervals import student_interval
+from nalu_bench.analysis.table.place import KEYS
 from nalu_bench.errors import UsageError
 
 SUFFIX = "_recomputed"

@@ -1,12 +1,10 @@
 """Notes of verdicts: marks in the tables, and one short line for each below them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
-from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.line import Line
 
 MARKS = "†‡§¶‖"
 NUMBER = re.compile(r"\d+")
@@ -22,35 +20,31 @@ class Footnotes:
         lines: mark -> its line. Notes that differ only in one number share a line; the number stands beside the mark.
     """
 
-    general: list[str]
+    general: Sequence[str]
     marked: dict[str, str]
     lines: dict[str, str]
 
     @classmethod
-    def of(cls, judged: pd.DataFrame) -> "Footnotes":
-        """Collect the notes of rows that have a verdict."""
-        notes = sorted({part for text in judged["note"] for part in parts(text)}, key=natural)
-        general = [note for note in notes if all(note in parts(text) for text in judged["note"])]
+    def of(cls, lines: Iterable[Line]) -> "Footnotes":
+        """Collect the notes of lines that were compared."""
+        told = [line.told() for line in lines if line.judged]
+        notes = sorted({note for each in told for note in each}, key=natural)
+        general = [note for note in notes if all(note in each for each in told)]
         families: dict[str, dict[str, str]] = {}
         for note in notes:
             if note not in general:
                 line, number = _family(note, notes)
                 families.setdefault(line, {})[note] = number
-        marked, lines = dict[str, str](), dict[str, str]()
+        marked, below = dict[str, str](), dict[str, str]()
         for place, (line, members) in enumerate(families.items()):
             mark = MARKS[place % len(MARKS)] * (1 + place // len(MARKS))
             marked |= {note: f"{mark}{number}" for note, number in members.items()}
-            lines[mark if line in members else f"{mark}n"] = line
-        return cls(general, marked, lines)
+            below[mark if line in members else f"{mark}n"] = line
+        return cls(general, marked, below)
 
-    def mark(self, table: pd.DataFrame, judged: "pd.Series[bool]") -> pd.DataFrame:
-        """The table with verdicts as they are shown: by how much a number differs, and marks where it is judged."""
-        marks = [" ".join(self.marked[note] for note in parts(text) if note in self.marked) for text in table["note"]]
-        verdicts = [
-            " ".join(filter(None, [_shown(verdict, by), mark if chosen else ""]))
-            for verdict, by, mark, chosen in zip(table["verdict"], table["by"], marks, judged, strict=True)
-        ]
-        return table.assign(verdict=verdicts)
+    def marks(self, line: Line) -> str:
+        """The marks of a line's notes, if it was compared."""
+        return " ".join(self.marked[note] for note in line.told() if note in self.marked) if line.judged else ""
 
     def texts(self) -> list[str]:
         """The lines below the table."""
@@ -58,15 +52,6 @@ class Footnotes:
             *(f"all verdicts: {note}" for note in self.general),
             *(f"{mark}: {line}" for mark, line in self.lines.items()),
         ]
-
-
-def _shown(verdict: str, by: str) -> str:
-    return f"{verdict}, {by}" if by and verdict == Verdict.DIFFERS else verdict
-
-
-def parts(note: str) -> list[str]:
-    """Split a text into its notes."""
-    return [part for part in note.split("; ") if part]
 
 
 def natural(text: str) -> list[tuple[int, str]]:

@@ -5,7 +5,9 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from nalu_bench.analysis.render.tables import Table
+from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.render.text import texts
+from nalu_bench.analysis.table.layout import Table
 
 GAP = "  "
 """Between two columns."""
@@ -18,9 +20,9 @@ SPACE, HARD = " ", "\N{NO-BREAK SPACE}"
 Row = Sequence[str]
 
 
-def fitted(table: Table, width: int) -> str:
+def fitted(table: Table, width: int, footnotes: Footnotes | None = None) -> str:
     """The table with its title, no line longer than `width` unless a single word is."""
-    rows = [table.header, *([_held(text) for text in row] for row in table.rows)]
+    rows = [table.header, *([_held(text) for text in row] for row in texts(table, footnotes))]
     parts = ["\n".join(_drawn(part, _widths(part, width))) for part in _parts(rows, width)]
     return "\n\n".join([textwrap.fill(table.title, width), *parts]).replace(HARD, SPACE)
 

@@ -1,20 +1,23 @@
 """The contract of a kind of report: facts of runs, rows beside the printed numbers, tables and a figure."""
 
 import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.analysis.printed.published import KEYS, check_metrics, read
+from nalu_bench.analysis.measure.measured import Measured, count_note
+from nalu_bench.analysis.printed.published import check_metrics, check_words, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
-from nalu_bench.analysis.render.tables import Table
-from nalu_bench.analysis.stats.compare import compare_claim
-from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
+from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
+from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.layout import Table
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
@@ -22,33 +25,6 @@ from nalu_bench.plan.schemas import filled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-COLUMNS = [
-    *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
-    "by", "reason", "note",
-]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Row:
-    """One of our numbers, before it has a verdict.
-
-    Attributes:
-        keys: values of `KEYS`.
-        ours, low, high: our number with its interval; nan if there is none.
-        n_seeds, steps: number of runs behind it, and the steps that each was trained for.
-        compare: compares our number with a printed row; None if nothing printed can be compared with it.
-        note: a remark for the reader.
-    """
-
-    keys: dict[str, str]
-    ours: float
-    low: float
-    high: float
-    n_seeds: int
-    steps: int
-    compare: Callable[[dict[str, str]], Comparison] | None
-    note: str = ""
 
 
 @dataclass
@@ -82,43 +58,48 @@ class Kind:
     apart: ClassVar[tuple[str, ...]] = ()
     keeps_weights: ClassVar[bool] = True
     shows_notes: ClassVar[bool] = False
+    report: Any  # of the class `settings`
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
-        self.report = asdict(filled(self.settings, experiment.report, f"the report of {experiment.name}"))
+        self.report = filled(self.settings, experiment.report, f"the report of {experiment.name}")
 
     @functools.cached_property
-    def published(self) -> pd.DataFrame:
+    def published(self) -> dict[Place, Printed]:
         """The printed numbers, and recomputed ones where the printed ones are known to be wrong.
 
         Raises:
             UsageError for a file with wrong columns, metrics or numbers.
         """
+        return typed(self._file)
+
+    @functools.cached_property
+    def _file(self) -> pd.DataFrame:
         printed = read(self.experiment.published)
         check_metrics(printed, self.experiment.published, "printed", self.metrics)
         return add_recomputed(printed, self.experiment.recomputed)
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         """Column of the printed numbers -> the words that the experiment can have there."""
-        return {
-            "task": {want.cell.task.name for want in cells},
-            "operation": {str(want.setting().get("operation", "")) for want in cells},
-            "model": {want.cell.model.name for want in cells},
-        }
+        places = [place_of(want) for want in cells]
+        return {key: {getattr(place, key) for place in places} for key in ("task", "operation", "model")}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         """Raise UsageError if these cells cannot be reported. This is called before they are trained."""
         seen: dict[tuple[str, ...], str] = {}
         for want in cells if self.apart else ():
-            words = {key: next(iter(values)) for key, values in Kind.words(self, [want]).items()}
-            words["setting"] = want.words()
-            key = (want.role, *(words[column] for column in self.apart))
+            place = place_of(want)
+            key = (want.role, *(str(getattr(place, column)) for column in self.apart))
             if key in seen:
                 raise UsageError(
-                    f"a report of kind {self.report['kind']} tells cells apart by {' and '.join(self.apart)}, and "
+                    f"a report of kind {self.report.kind} tells cells apart by {' and '.join(self.apart)}, and "
                     f"{self.experiment.name} has both {seen[key]} and {want.label()}."
                 )
             seen[key] = want.label()
+
+    def check_printed(self, everything: Sequence[Wanted]) -> None:
+        """Raise UsageError if a printed number has words that none of the experiment's cells has."""
+        check_words(self._file, self.experiment.published, self.words(everything))
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with further columns of facts, found in its whole curves.
@@ -139,11 +120,11 @@ class Kind:
         """Our numbers, before they have verdicts."""
         raise NotImplementedError
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        """Tables in the layout of the paper, from the rows with their verdicts (columns `COLUMNS`)."""
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        """Tables in the layout of the paper, from the lines with their verdicts."""
         raise NotImplementedError
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """A picture of the result, and the numbers drawn in it."""
         raise NotImplementedError
 
@@ -152,50 +133,22 @@ class Kind:
         return {}
 
 
-def claimed(
-    low: float, high: float, threshold: float, words: str = "", above: bool = True
-) -> Callable[[dict[str, str]], Comparison]:
-    """The comparison of a `Row` with a claim in words: the printed text has no number. Arguments as `compare_claim`."""
-    return lambda _: compare_claim(low, high, threshold, words, above)
+def place_of(want: Wanted) -> Place:
+    """The place of a cell."""
+    operation = str(want.setting().get("operation", ""))
+    return Place(want.cell.task.name, want.words(), operation, model=want.cell.model.name)
 
 
-def untested(reason: str) -> Callable[[dict[str, str]], Comparison]:
-    """The comparison of a `Row` with a claim that cannot be tested, for this reason."""
-    return lambda _: not_comparable(reason)
+def against_printed(samples: NDArray[np.float64], span: Span = ERRORS, better: Better = Better.LOWER) -> Compare:
+    """The comparison of the range of our seeds with a printed number, see `compare_single`."""
+
+    def compare(printed: Printed) -> Comparison:
+        return compare_single(samples, printed.text, span, better) if printed.text else not_comparable(NOTHING_PRINTED)
+
+    return compare
 
 
-def compared(rows: Sequence[Row], published: pd.DataFrame) -> pd.DataFrame:
-    """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
-
-    Rows without a printed number get no verdict. Printed numbers without a row of ours stay, as `not comparable`.
-    """
-    printed = {tuple(row[key] for key in KEYS): row for row in records(published)}
-    matched = [printed.pop(tuple(row.keys[key] for key in KEYS), None) for row in rows]
-    verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
-    settled = iter(settle([verdict for verdict in verdicts if verdict]))
-    lines = [
-        _line(row, match, next(settled) if verdict else None)
-        for row, match, verdict in zip(rows, matched, verdicts, strict=True)
-    ]
-    missing = not_comparable("no runs of ours")
-    lines += [
-        _line(Row({key: match[key] for key in KEYS}, math.nan, math.nan, math.nan, 0, 0, None), match, missing)
-        for match in printed.values()
-    ]
-    return pd.DataFrame(lines, columns=COLUMNS)
-
-
-def _line(row: Row, match: dict[str, str] | None, verdict: Comparison | None) -> dict[str, Any]:
-    match = match or {}
-    notes = [row.note, verdict.note if verdict else ""]
-    return {
-        **row.keys,
-        "ours": row.ours, "ours_low": row.low, "ours_high": row.high, "n_seeds": row.n_seeds, "steps": row.steps,
-        "printed": match.get("printed", ""),
-        "printed_low": match.get("printed_low", ""),
-        "printed_high": match.get("printed_high", ""),
-        "verdict": str(verdict.verdict) if verdict else "",
-        "by": verdict.by if verdict else "",
-        "reason": verdict.reason if verdict else "",
-        "note": "; ".join(note for note in notes if note),
-    }  # fmt: skip
+def row_of(place: Place, ours: Value, runs: pd.DataFrame, *notes: str, compare: Compare | None = None) -> Row:
+    """A row on the runs of one cell; an unfinished cell is noted."""
+    told = tuple(filter(None, [count_note(runs), *notes]))
+    return Row(place, ours, len(runs), int(runs["steps"].iloc[0]), compare, told)

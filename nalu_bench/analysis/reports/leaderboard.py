@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records, values_of
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, ours, percent, scientific, steps, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Verdict, settle
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import percent, scientific, steps, three_digits
+from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table
+from nalu_bench.analysis.table.line import Line, Row, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.criteria import threshold
@@ -26,10 +30,8 @@ from nalu_bench.registry import register
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NOTHING = (float("nan"), float("nan"))
 
-Place = tuple[str, str, str]
-"""Task, setting and operation: what a unit has to learn."""
+SPLIT = "extrapolation"
 
 
 @dataclass
@@ -55,79 +57,78 @@ class Leaderboard(Kind):
 
     apart: ClassVar[tuple[str, ...]] = ()
     settings = LeaderboardSettings
+    report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"success_rate": (0, 1)}
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        limit = threshold(cell, self.report["criterion"])
+        limit = threshold(cell, self.report.criterion)
         if limit is None:
             raise UsageError(f"a leaderboard needs tasks with a threshold, and {cell.task.name} has none.")
-        return {"criterion": self.report["criterion"], "threshold": limit}
+        return {"criterion": self.report.criterion, "threshold": limit}
 
     def rows(self, measured: Measured) -> list[Row]:
-        cells = [(words, _judged(runs)) for words, runs in by_cell(measured.runs)]
-        solved = {(_place(words), words["model"]): runs["solved"] for words, runs in cells}
-        wins, losses = _real_differences(solved)
-        rows = [self._cell(words, runs) for words, runs in cells]
-        for model in dict.fromkeys(words["model"] for words, _ in cells):
-            runs = pd.concat([runs for words, runs in cells if words["model"] == model])
+        cells = [(place, _judged(runs)) for place, runs in by_cell(measured.runs)]
+        wins, losses = _real_differences({place: runs["solved"] for place, runs in cells})
+        rows = [self._cell(place, runs) for place, runs in cells]
+        for model in dict.fromkeys(place.model for place, _ in cells):
+            runs = pd.concat([runs for place, runs in cells if place.model == model])
             cost = float(np.median([measured.cost(cell) for cell in runs["cell"].unique()]))
             rows += self._model(model, runs, {"wins": wins[model], "losses": losses[model], "cost": 1e6 * cost})
         return rows
 
-    def _cell(self, words: dict[str, str], runs: pd.DataFrame) -> Row:
-        count, trained = len(runs), int(runs["steps"].iloc[0])
-        rate = (float(runs["solved"].mean()), *wilson_interval(int(runs["solved"].sum()), count))
-        return Row(words | {"split": "extrapolation", "metric": "success_rate"}, *rate, count, trained, None,
-                   count_note(runs))  # fmt: skip
+    def _cell(self, place: Place, runs: pd.DataFrame) -> Row:
+        rate = Value(float(runs["solved"].mean()), *wilson_interval(int(runs["solved"].sum()), len(runs)))
+        return row_of(place.at(split=SPLIT, metric="success_rate"), rate, runs)
 
     def _model(self, model: str, runs: pd.DataFrame, others: Mapping[str, float]) -> list[Row]:
-        keys = {"task": "", "setting": "", "operation": "", "split": "extrapolation", "model": model}
-        count, trained, solved = len(runs), int(runs["steps"].max()), runs[runs["solved"]]
+        place, count, solved = Place(split=SPLIT, model=model), len(runs), runs[runs["solved"]]
         at, sparsity = (solved[name].dropna().to_numpy(float) for name in ("solved_at", "sparsity_error"))
         numbers = {
-            "success_rate": (float(runs["solved"].mean()), *wilson_interval(len(solved), count)),
-            "solved_at_median": median_interval(at),
-            "sparsity_error_median": median_interval(sparsity),
-        } | {name: (value, *NOTHING) for name, value in others.items()}
-        return [Row(keys | {"metric": name}, *each, count, trained, None) for name, each in numbers.items()]
+            "success_rate": Value(float(runs["solved"].mean()), *wilson_interval(len(solved), count)),
+            "solved_at_median": Value(*median_interval(at)),
+            "sparsity_error_median": Value(*median_interval(sparsity)),
+        } | {name: Value(value) for name, value in others.items()}
+        steps = int(runs["steps"].max())
+        return [Row(place.at(metric=name), value, count, steps) for name, value in numbers.items()]
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        ranked = _ranked(table)
-        return [self._ranking(table, ranked), self._rates(table[table["task"] != ""], ranked)]
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        ranked = _ranked(lines)
+        return [self._ranking(lines, ranked), self._rates(_cells(lines), ranked)]
 
-    def _ranking(self, table: pd.DataFrame, ranked: Sequence[str]) -> Table:
-        lines = {(line["model"], line["metric"]): line for line in records(table[table["task"] == ""])}
+    def _ranking(self, lines: Sequence[Line], ranked: Sequence[str]) -> Table:
+        found = {(line.place.model, line.place.metric): line for line in lines if not line.place.task}
         shown = {
             "wins": steps, "losses": steps, "success_rate": percent, "solved_at_median": steps,
             "sparsity_error_median": scientific, "cost": three_digits,
         }  # fmt: skip
-        rows = []
-        for place, model in enumerate(ranked, 1):
-            numbers = [ours(lines[model, name], form) for name, form in shown.items()]
-            rows.append([f"{place}", style.label(model), *numbers])
+        rows: list[list[Shown]] = []
+        for rank, model in enumerate(ranked, 1):
+            numbers = [Ours(found[model, name], form) for name, form in shown.items()]
+            rows.append([f"{rank}", style.label(model), *numbers])
         header = ["", "Model", "wins", "losses", "Solved", "Solved at step, median", "Sparsity error, median",
                   "µs a step of a seed"]  # fmt: skip
         return Table(f"Ranking. {self.experiment.title}", header, rows)
 
-    def _rates(self, table: pd.DataFrame, ranked: Sequence[str]) -> Table:
-        places = list(dict.fromkeys(_place(line) for line in records(table)))
-        lines = {(line["model"], _place(line)): line for line in records(table)}
-        rows = [
-            [style.operation_label(place[0], place[2]), ", ".join(values_of(place[1]).values()),
-             *(percent(lines[model, place]["ours"]) if (model, place) in lines else "–" for model in ranked)]
+    def _rates(self, lines: Sequence[Line], ranked: Sequence[str]) -> Table:
+        found = {(line.place.model, _learned(line.place)): line for line in lines}
+        places = list(dict.fromkeys(place for _, place in found))
+        rows: list[list[Shown]] = [
+            [style.operation_label(place.task, place.operation), ", ".join(place.setting.values()),
+             *(Ours(found[model, place], percent, alone=True) if (model, place) in found else EMPTY
+               for model in ranked)]
             for place in places
         ]  # fmt: skip
-        words = ", ".join(values_of(places[0][1])) if places else ""
+        words = ", ".join(places[0].setting) if places else ""
         return Table("Share of seeds solved", ["", words, *(style.label(model) for model in ranked)], rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The share of solved seeds of every model on every cell, the best model on top."""
-        cells, ranked = table[table["task"] != ""], _ranked(table)
-        places = list(dict.fromkeys(_place(line) for line in records(cells)))
-        shares = {(line["model"], _place(line)): line["ours"] for line in records(cells)}
+        cells, ranked = _cells(lines), _ranked(lines)
+        shares = {(line.place.model, _learned(line.place)): line.ours.value for line in cells}
+        places = list(dict.fromkeys(place for _, place in shares))
         grid = np.array([[shares.get((model, place), np.nan) for place in places] for model in ranked])
         figure, axes = style.new_figure(2.2 + 0.42 * len(places), 1.6 + 0.3 * len(ranked))
         axis = axes[0][0]
@@ -135,13 +136,13 @@ class Leaderboard(Kind):
         for row, column in np.argwhere(np.isfinite(grid)):
             color = "white" if grid[row, column] < 0.6 else "black"
             axis.text(column, row, f"{100 * grid[row, column]:.0f}", ha="center", va="center", color=color, fontsize=6)
-        names = [f"{style.operation_label(task, operation)}, {', '.join(values_of(setting).values())}"
-                 for task, setting, operation in places]  # fmt: skip
+        names = [f"{style.operation_label(place.task, place.operation)}, {', '.join(place.setting.values())}"
+                 for place in places]  # fmt: skip
         axis.set_xticks(range(len(places)), names, rotation=60, ha="right", fontsize=7)
         axis.set_yticks(range(len(ranked)), [style.label(model) for model in ranked])
         axis.grid(visible=False)
         figure.colorbar(image, ax=axis, label="Share of seeds solved")
-        return figure, cells[["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]]
+        return figure, frame(cells)[["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]]
 
 
 def _judged(runs: pd.DataFrame) -> pd.DataFrame:
@@ -149,17 +150,19 @@ def _judged(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(solved=runs["solved"].astype("boolean").fillna(False).astype(bool))
 
 
-def _place(words: Mapping[str, Any]) -> Place:
-    return str(words["task"]), str(words["setting"]), str(words["operation"])
+def _learned(place: Place) -> Place:
+    """What a unit has to learn: task, setting and operation."""
+    return place.cell().at(model="")
 
 
-def _real_differences(solved: "Mapping[tuple[Place, str], pd.Series[bool]]") -> tuple[Counter[str], Counter[str]]:
+def _cells(lines: Sequence[Line]) -> list[Line]:
+    """The lines on single cells; those of a model as a whole name no task."""
+    return [line for line in lines if line.place.task]
+
+
+def _real_differences(solved: "Mapping[Place, pd.Series[bool]]") -> tuple[Counter[str], Counter[str]]:
     """Wins and losses of every model: differences of success rates on one cell that remain after Holm's correction."""
-    pairs = [
-        (first, second)
-        for first, second in combinations(solved, 2)
-        if first[0] == second[0]
-    ]  # fmt: skip
+    pairs = [pair for pair in combinations(solved, 2) if _learned(pair[0]) == _learned(pair[1])]
     compared = [
         compare_rates(int(solved[first].sum()), len(solved[first]), int(solved[second].sum()), len(solved[second]))
         for first, second in pairs
@@ -168,16 +171,16 @@ def _real_differences(solved: "Mapping[tuple[Place, str], pd.Series[bool]]") -> 
     for (first, second), found in zip(pairs, settle(compared), strict=True):
         if found.verdict is Verdict.DIFFERS:
             better, worse = (first, second) if found.difference > 0 else (second, first)
-            wins[better[1]] += 1
-            losses[worse[1]] += 1
+            wins[better.model] += 1
+            losses[worse.model] += 1
     return wins, losses
 
 
-def _ranked(table: pd.DataFrame) -> list[str]:
+def _ranked(lines: Sequence[Line]) -> list[str]:
     """The models, the best first: by wins minus losses, then by success rate."""
-    lines = {(line["model"], line["metric"]): line["ours"] for line in records(table[table["task"] == ""])}
-    models = list(dict.fromkeys(model for model, _ in lines))
+    found = {(line.place.model, line.place.metric): line.ours.value for line in lines if not line.place.task}
+    models = list(dict.fromkeys(model for model, _ in found))
     return sorted(
         models,
-        key=lambda model: (lines[model, "losses"] - lines[model, "wins"], -lines[model, "success_rate"], model),
+        key=lambda model: (found[model, "losses"] - found[model, "wins"], -found[model, "success_rate"], model),
     )

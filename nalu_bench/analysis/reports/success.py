@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import passing, solved_facts
-from nalu_bench.analysis.printed.published import KEYS
 from nalu_bench.analysis.printed.recomputed import SUFFIX
-from nalu_bench.analysis.render import style, tables
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
-from nalu_bench.analysis.render.tables import Format, Table, percent, scientific, steps
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
@@ -28,6 +26,11 @@ from nalu_bench.analysis.stats.intervals import (
 )
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric, grouped
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import threshold
@@ -88,11 +91,12 @@ class Success(Kind):
         "sparsity_error_mean": (0, math.inf), BELOW + "*": (0, 1),
     }  # fmt: skip
 
+    report: SuccessSettings
+
     @property
     def further(self) -> dict[str, tuple[str, float]]:
         """Metric -> column and limit of the shares that the settings ask for."""
-        below: dict[str, float] = self.report["below"]
-        return {f"{BELOW}{limit:g}": (column, limit) for column, limit in below.items()}
+        return {f"{BELOW}{limit:g}": (column, limit) for column, limit in self.report.below.items()}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
@@ -103,110 +107,107 @@ class Success(Kind):
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        limit = threshold(cell, self.report["criterion"])
+        limit = threshold(cell, self.report.criterion)
         if limit is None:
             raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
-        return {"criterion": self.report["criterion"], "threshold": limit}
+        return {"criterion": self.report.criterion, "threshold": limit}
 
     def rows(self, measured: Measured) -> list[Row]:
-        return [
-            row for words, group in by_cell(_complete(self._ordered(measured.runs))) for row in self._rows(words, group)
-        ]
+        cells = by_cell(_complete(self._in_order_of_layout(measured.runs)))
+        return [row for place, runs in cells for row in self._rows(place, runs)]
 
-    def _rows(self, words: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+    def _rows(self, place: Place, runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
         at = solved["solved_at"].to_numpy(float)
-        rate = (len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
         sparsity, clipped = _quietly(partial(beta_mean_interval, solved["sparsity_error"].dropna().to_numpy(float)))
         statistics = {
-            "success_rate": rate,
+            "success_rate": (len(solved) / len(runs), *wilson_interval(len(solved), len(runs))),
             "solved_at_median": median_interval(at),
             "solved_at_mean": gamma_mean_interval(at),
             "sparsity_error_mean": sparsity,
-        } | {
-            metric + SUFFIX: mean_interval(solved[column].to_numpy(float))
-            for metric, column in SAMPLES.items()
-            if (self.published["metric"] == metric + SUFFIX).any()
         }
+        for metric, column in SAMPLES.items():
+            if any(other.metric == metric + SUFFIX for other in self.published):
+                statistics[metric + SUFFIX] = mean_interval(solved[column].to_numpy(float))
         for metric, limit in self.further.items():
             below = int(passing(runs, *limit).sum())
             statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))
-        trained, unfinished = int(runs["steps"].iloc[0]), count_note(runs)
-        notes = dict.fromkeys(statistics, unfinished) | {
-            "sparsity_error_mean": "; ".join(filter(None, [unfinished, clipped]))
-        }
+        notes = {"sparsity_error_mean": clipped}
         return [
-            Row(
-                {**words, "split": self.split, "metric": metric}, *values, len(runs), trained,
-                partial(self._compare, metric, runs), notes[metric],
-            )
+            row_of(place.at(split=self.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
+                compare=partial(self._compare, place, metric, runs))
             for metric, values in statistics.items()
         ]  # fmt: skip
 
-    def _compare(self, metric: str, runs: pd.DataFrame, printed: dict[str, str]) -> Comparison:
+    def _compare(self, place: Place, metric: str, runs: pd.DataFrame, printed: Printed) -> Comparison:
         """Our runs against one printed number, or the reason why they are not compared."""
         trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
-        declared = self.report["not_comparable"].get(metric)
-        if not printed["printed"] and not metric.endswith(SUFFIX):
+        declared = self.report.not_comparable.get(metric)
+        if not printed.text and not metric.endswith(SUFFIX):
             return not_comparable(NOTHING_PRINTED)
         if declared:
             return not_comparable(declared)
         if trained != printed_steps:
             return other_length(trained, printed_steps)
-        if metric in self.further and printed["n_seeds"]:
-            below, seeds = passing(runs, *self.further[metric]), int(printed["n_seeds"])
-            return compare_rates(int(below.sum()), len(runs), round(float(printed["printed"]) * seeds), seeds)
+        if metric in self.further and printed.n_seeds:
+            below = passing(runs, *self.further[metric])
+            theirs = round(printed.number() * printed.n_seeds)
+            return compare_rates(int(below.sum()), len(runs), theirs, printed.n_seeds)
         solved = runs[runs["solved"]]
         if metric.endswith(SUFFIX):
             return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
-        printed_rate = self._printed_rate(printed)
-        if printed_rate is None or not printed["n_seeds"]:
-            missing = "success rate" if printed_rate is None else "number of seeds"
+        rate = self.published.get(place.at(split=self.split, metric="success_rate"))
+        if rate is None or not rate.text or not printed.n_seeds:
+            missing = "number of seeds" if rate and rate.text else "success rate"
             return not_comparable(f"no {missing} is printed, so the number of solved seeds is not known")
-        seeds = int(printed["n_seeds"])
-        printed_solved = round(printed_rate * seeds)
+        printed_solved = round(rate.number() * printed.n_seeds)
         if metric == "success_rate":
-            return compare_rates(len(solved), len(runs), printed_solved, seeds)
+            return compare_rates(len(solved), len(runs), printed_solved, printed.n_seeds)
         if metric == "solved_at_median":
             at = solved["solved_at"].to_numpy(float)
-            return compare_medians(at, float(printed["printed"]), printed_solved, int(runs["log_every"].iloc[0]))
+            return compare_medians(at, printed.number(), printed_solved, int(runs["log_every"].iloc[0]))
         return not_comparable("an interval of a mean is not held against a printed one")
 
-    def _printed_rate(self, printed: dict[str, str]) -> float | None:
-        """The printed success rate of the same model on the same task."""
-        same = {key: printed[key] for key in KEYS} | {"metric": "success_rate"}
-        for row in records(self.published):
-            if row["printed"] and all(row[key] == value for key, value in same.items()):
-                return float(row["printed"])
-        return None
-
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        table = self._ordered(table)
-        several = table["operation"].nunique() > 1
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        lines = self._in_order(lines)
+        several = len({line.place.operation for line in lines}) > 1
         columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
-        compared, rows = bool((table["printed"] != "").any()), list[list[str]]()
-        for operation, part in table.groupby("operation", sort=False):
-            above = [style.operation_label(part["task"].iloc[0], str(operation))] if several else []
-            for (model, setting), group in part.groupby(["model", "setting"], sort=False):
-                names = [*above, ", ".join(filter(None, [style.label(str(model)), str(setting)]))]
-                for line in _lines(group, columns, compared):
-                    rows.append([*names, *line])
+        compared, rows = any(line.printed and line.printed.text for line in lines), list[list[Shown]]()
+        for operation, part in grouped(lines, lambda line: line.place.operation).items():
+            above = [style.operation_label(part[0].place.task, operation)] if several else []
+            for cell, group in grouped(part, lambda line: line.place.cell()).items():
+                names = [*above, ", ".join(filter(None, [style.label(cell.model), str(cell.setting)]))]
+                for texts in _texts(by_metric(group), columns, compared):
+                    rows.append([*names, *texts])
                     names = [""] * len(names)
                 above = [""] * len(above)
         header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in columns.values())]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
-        return solved_by_step(_complete(measured.runs), self._ordered(table), self.report["step_axis"])
+        return solved_by_step(_complete(measured.runs), frame(self._in_order(lines)), self.report.step_axis)
 
-    def _ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The rows in the order of `layout`; words that are not in it come last."""
-        layout: dict[str, list[str]] = self.report["layout"]
-        places = pd.DataFrame(
-            {name: frame[name].map({word: place for place, word in enumerate(words)}) for name, words in layout.items()}
-        )
-        return frame.loc[places.sort_values([*layout], kind="stable").index] if layout else frame
+    def _in_order(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines in the order of `layout`; words that are not in it come last."""
+
+        def place(line: Line) -> list[int]:
+            words = line.place.words()
+            return [_rank(order, words[name]) for name, order in self.report.layout.items()]
+
+        return sorted(lines, key=place)
+
+    def _in_order_of_layout(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """The runs in the order of `layout`, see `_in_order`."""
+        layout = self.report.layout
+        places = pd.DataFrame({name: [_rank(order, word) for word in runs[name]] for name, order in layout.items()})
+        places.index = runs.index
+        return runs.loc[places.sort_values([*layout], kind="stable").index] if layout else runs
+
+
+def _rank(order: Sequence[str], word: str) -> int:
+    """The place of a word in an order; those that are not in it come last."""
+    return order.index(word) if word in order else len(order)
 
 
 def _complete(runs: pd.DataFrame) -> pd.DataFrame:
@@ -224,33 +225,35 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
     return values, "; ".join(sorted({str(warning.message) for warning in caught}))
 
 
-def _compare_recomputed(values: np.ndarray, recomputed: dict[str, str]) -> Comparison:
+def _compare_recomputed(values: np.ndarray, recomputed: Printed) -> Comparison:
     """Compare our sample with a recomputed mean."""
-    seeds = int(recomputed["n_seeds"])
+    seeds = recomputed.n_seeds or 0
     if seeds < 2:
         return not_comparable(f"a mean needs 2 solved seeds, the recomputed one has {seeds}")
-    if not recomputed["deviation"]:
+    if recomputed.deviation is None:
         return not_comparable("the spread over the authors' seeds is not published")
-    return compare_means(values, float(recomputed["printed"]), float(recomputed["deviation"]), seeds)
+    return compare_means(values, recomputed.number(), recomputed.deviation, seeds)
 
 
-def _lines(group: pd.DataFrame, columns: Mapping[str, tuple[str, Format]], compared: bool) -> Iterator[list[str]]:
-    """The lines of one cell in the table: each has a name and one text per metric, the `columns`.
+def _texts(
+    cells: Mapping[str, Line], columns: Mapping[str, tuple[str, Format]], compared: bool
+) -> Iterator[list[Shown]]:
+    """The lines of one cell in the table: each has a name and one entry per metric, the `columns`.
 
     Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`.
     """
-    cells = {line["metric"]: line for line in records(group)}
-    seeds = max(line["n_seeds"] for line in cells.values())
+    seeds = max(line.n_seeds for line in cells.values())
     renewed = {metric: cells[metric + SUFFIX] for metric in columns if metric + SUFFIX in cells}
 
-    def line(name: str, show: Callable[[dict[str, Any], Format], str], cells: dict[str, dict[str, Any]]) -> list[str]:
-        return [name, *(show(cells[metric], form) if metric in cells else "–" for metric, (_, form) in columns.items())]
+    def entries(name: str, show: Callable[[Line, Format], Shown], cells: Mapping[str, Line]) -> list[Shown]:
+        return [name, *(show(cells[metric], form) if metric in cells else EMPTY
+                        for metric, (_, form) in columns.items())]  # fmt: skip
 
-    yield line(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", tables.ours, cells)
+    yield entries(f"ours ({seeds} seeds)" if seeds else "ours (no seeds yet)", Ours, cells)
     if not compared:
         return
-    yield line("printed", tables.printed, cells)
+    yield entries("printed", Theirs, cells)
     if renewed:
-        yield line("ours, plain mean", tables.ours, renewed)
-        yield line("recomputed", tables.printed, renewed)
-    yield line("verdict", tables.verdict, cells | renewed)
+        yield entries("ours, plain mean", Ours, renewed)
+        yield entries("recomputed", Theirs, renewed)
+    yield entries("verdict", lambda line, _: Judged(line), {**cells, **renewed})

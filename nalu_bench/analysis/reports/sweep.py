@@ -1,16 +1,19 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured, records, values_of
-from nalu_bench.analysis.render import style, tables
-from nalu_bench.analysis.render.tables import Format, Table
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import Format
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -43,6 +46,7 @@ class Sweep(Success):
 
     apart = ()
     settings = SweepSettings
+    report: SweepSettings
     panels: ClassVar[Mapping[str, tuple[str, str, float]]] = {
         "success_rate": ("Success rate", "success_rate", 1.0),
         "solved_at_median": ("Solved at [million steps]", "solved_at_mean", 1e-6),
@@ -50,29 +54,33 @@ class Sweep(Success):
     }
     """Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        table = self.placed(table)
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        placed = self.placed(lines)
         return [
-            self._table(group, *METRICS[str(metric)])
-            for metric, group in table[table["metric"].isin(METRICS)].groupby("metric", sort=False)
+            self._table(group, *METRICS[metric])
+            for metric, group in grouped(placed, lambda line: line.place.metric).items()
+            if metric in METRICS
         ]
 
-    def _table(self, table: pd.DataFrame, name: str, form: Format) -> Table:
+    def _table(self, lines: Sequence[Line], name: str, form: Format) -> Table:
         """The table of one statistic. Only models with a printed number have columns `printed` and `verdict`."""
-        header, columns = [str(self.report["axis"])], []
-        places = sorted(table["place"].unique())
-        for model, group in table.groupby("model", sort=False):
-            lines = {line["place"]: line for line in records(group)}
-            shown = {"": tables.ours, "printed": tables.printed, "verdict": tables.verdict}
-            for word, show in shown.items() if (group["printed"] != "").any() else [("", tables.ours)]:
-                header.append(f"{style.label(str(model))} {word}".strip())
-                columns.append([show(lines[place], form) if place in lines else "–" for place in places])
-        rows = [[f"{place:g}", *(column[row] for column in columns)] for row, place in enumerate(places)]
+        header, columns = [self.report.axis], list[list[Shown]]()
+        places = sorted({self._at(line) for line in lines})
+        for model, group in grouped(lines, lambda line: line.place.model).items():
+            by_place = {self._at(line): line for line in group}
+            printed = any(line.printed and line.printed.text for line in group)
+            shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
+            if printed:
+                shown |= {"printed": lambda line: Theirs(line, form), "verdict": Judged}
+            for word, show in shown.items():
+                header.append(f"{style.label(model)} {word}".strip())
+                columns.append([show(by_place[at]) if at in by_place else EMPTY for at in places])
+        rows = [[f"{at:g}", *(column[row] for column in columns)] for row, at in enumerate(places)]
         return Table(f"{name}. {self.experiment.title} ({self.experiment.source})", header, rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
-        table = self.placed(table)
+        table = self.frame(lines)
         figure, axes = style.new_figure(7.4, 2.9, columns=len(self.panels))
         drawn = []
         for axis, (metric, (name, printed, factor)) in zip(axes[0], self.panels.items(), strict=True):
@@ -81,7 +89,7 @@ class Sweep(Success):
                 for side, points in enumerate((points_of(rows, metric, "ours"), points_of(rows, printed, "printed"))):
                     _draw(axis, points, model, (2 * number + side - 1.5) * DODGE, factor)
                     drawn.append(points)
-            axis.set(xlabel=self.report["axis"], ylabel=name, xticks=sorted(table["place"].unique()))
+            axis.set(xlabel=self.report.axis, ylabel=name, xticks=sorted(table["place"].unique()))
             axis.set_ylim(bottom=-0.03 * axis.get_ylim()[1])  # a symbol at 0 is whole
         entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
@@ -91,24 +99,32 @@ class Sweep(Success):
             "Bars: 95 %.  Solved at: ours median, printed mean",
             fontsize=8,
         )
-        return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report["against"]})
+        return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report.against})
 
-    def placed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows sorted by a new column `place`: the number that the setting gives for the word `against`.
+    def frame(self, lines: Sequence[Line]) -> pd.DataFrame:
+        """The lines in the order of the setting that varies, as a frame with its number as the column `place`."""
+        placed = self.placed(lines)
+        return frame(placed).assign(place=[self._at(line) for line in placed])
+
+    def placed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines in the order of the setting that varies.
 
         Raises:
-            UsageError for a row without this word, or for two rows of one model, metric and place.
+            UsageError for a line without this word, or for two lines of one model, metric and value.
         """
-        word = self.report["against"]
-        settings = [values_of(setting) for setting in table["setting"]]
-        if not all(word in setting for setting in settings):
+        word = self.report.against
+        if not all(word in line.place.setting for line in lines):
             raise UsageError(
                 f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`."
             )
-        placed = table.assign(place=[float(setting[word]) for setting in settings])
-        if placed.duplicated(["model", "metric", "place"]).any():
+        same = grouped(lines, lambda line: (line.place.model, line.place.metric, self._at(line)))
+        if len(same) < len(lines):
             raise UsageError(f"a sweep draws one line a model, and {self.experiment.name} has two for some {word}.")
-        return placed.sort_values("place", kind="stable")
+        return sorted(lines, key=self._at)
+
+    def _at(self, line: Line) -> float:
+        """The number of the setting that varies."""
+        return float(line.place.setting[self.report.against])
 
 
 def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from nalu_bench.analysis.stats.intervals import (
     newcombe_interval,
     newcombe_limits,
 )
-from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict, verdict_alone, without_verdict
+from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict, verdict_alone
 from nalu_bench.analysis.stats.words import Better, points, times
 
 WIDEST_RATE = 0.15
@@ -57,7 +57,7 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
         f"{successes} of {trials} against {printed_successes} of {printed_trials}: a difference of "
         f"{100 * difference:.1f} points, from {100 * low:.1f} to {100 * high:.1f} with 95 % confidence (Newcombe)"
     )
-    return Comparison(verdict, difference, low, high, p_value, "", points(difference), reason)
+    return Comparison(verdict, difference, low, high, p_value, (), points(difference), reason)
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -91,7 +91,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     steps = _checked_steps(samples, resolution)
     if steps.size < 2 or printed_solved < 2:
         note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
-        return without_verdict(Verdict.INCONCLUSIVE, note)
+        return Comparison(Verdict.INCONCLUSIVE, notes=(note,))
     if not 0 < printed_median < math.inf:
         raise ValueError(f"printed_median must be positive and finite, got {printed_median}: pass it in steps")
     median = float(np.median(steps))
@@ -107,7 +107,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
         "95 % confidence (bootstrap and Student)"
     )
     by = times(median, printed_median, Better.LOWER)
-    return Comparison(verdict_alone(p_value, half, WIDEST_MEDIAN), difference, low, high, p_value, "", by, reason)
+    return Comparison(verdict_alone(p_value, half, WIDEST_MEDIAN), difference, low, high, p_value, (), by, reason)
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
@@ -144,7 +144,7 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
             f"mean must be positive, deviation at least 0, count at least 2, got {mean}, {deviation} and {count}"
         )
     if x.size < 2:
-        return without_verdict(Verdict.INCONCLUSIVE, f"a mean needs 2 solved seeds, ours has {x.size}")
+        return Comparison(Verdict.INCONCLUSIVE, notes=(f"a mean needs 2 solved seeds, ours has {x.size}",))
     freedom = x.size + count - 2
     squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
     error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
@@ -157,7 +157,7 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
         f"{difference:.3g}, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
     )
     by = times(float(x.mean()), mean, Better.LOWER)
-    return Comparison(verdict_alone(p_value, half / mean, WIDEST_MEAN), difference, low, high, p_value, "", by, reason)
+    return Comparison(verdict_alone(p_value, half / mean, WIDEST_MEAN), difference, low, high, p_value, (), by, reason)
 
 
 def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
@@ -185,7 +185,7 @@ def compare_claim(low: float, high: float, threshold: float, words: str = "", ab
 
     Args:
         low, high: the 95 % interval of our number; pass the number as both limits if it has none.
-        threshold: in the number's unit. words: the threshold in words, for the note; "at least 3" or "at most 3" by
+        threshold: in the number's unit. words: the threshold in words; "at least 3" or "at most 3" by
             default. above: the claimed side. A number equal to the threshold lies on the claimed side.
 
     Returns: the comparison, without a p-value. Raises: nothing.
@@ -200,11 +200,10 @@ def compare_claim(low: float, high: float, threshold: float, words: str = "", ab
     else:
         verdict = Verdict.INCONCLUSIVE  # also if a limit is nan
     needs = f"{'at least' if above else 'at most'} {threshold:g}"
-    nothing, note = math.nan, f"a claim in words, our threshold: {words or needs}"
     place = {Verdict.AGREES: "lies on the claimed side", Verdict.DIFFERS: "lies on the other side"}
     reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, "
     reason += place.get(verdict, "leaves it open")
-    return Comparison(verdict, nothing, nothing, nothing, nothing, note, reason=reason)
+    return Comparison(verdict, reason=reason, threshold=words or needs)
 
 
 def claim_truth(low: float, high: float, threshold: float, above: bool = True) -> tuple[bool, float, float]:

@@ -5,9 +5,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, median_interval, middle_range
-from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
-from nalu_bench.analysis.stats.words import Better
 
 Array = NDArray[np.float64]
 
@@ -63,12 +60,3 @@ def ratio_of(samples: Array, reference: Array, resamples: int = 10_000) -> tuple
         ratios = drawn[0] / drawn[1]
     ratios = np.where(np.isnan(ratios), np.inf, ratios)  # both infinite: as bad as can be
     return float(np.median(samples) / np.median(reference)), *middle_range(ratios)
-
-
-def against_printed(
-    samples: Array, printed: dict[str, str], span: Span = ERRORS, better: Better = Better.LOWER
-) -> Comparison:
-    """Compare the range of our seeds with a row of the printed numbers. `span`, `better`: see `compare_single`."""
-    if not printed["printed"]:
-        return not_comparable(NOTHING_PRINTED)
-    return compare_single(samples, printed["printed"], span, better)

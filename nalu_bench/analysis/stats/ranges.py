@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
-from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, without_verdict
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, apart, points, times
 
 Array = NDArray[np.float64]
@@ -26,7 +26,7 @@ USUAL: Span = (0.1, 1000)
 """Numbers without a bound count as log-uniform between these limits (our choice)."""
 
 
-class Printed(NamedTuple):
+class Rounded(NamedTuple):
     """A printed number, the ends of what is rounded to it, and whether it only bounds the number from below."""
 
     least: float
@@ -73,9 +73,10 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
     given = read_printed(printed)
     diverged = int(np.sum(~np.isfinite(numbers)))
     numbers = np.sort(np.where(np.isfinite(numbers), numbers, math.inf))
-    note = "reconstructed protocol" + (f"; seeds without a finite error, the worst: {diverged}" if diverged else "")
+    worst = (f"seeds without a finite error, the worst: {diverged}",) if diverged else ()
+    notes = ("reconstructed protocol", *worst)
     if numbers.size < 2:
-        return without_verdict(Verdict.INCONCLUSIVE, f"{note}; a range needs 2 seeds, got {numbers.size}")
+        return Comparison(Verdict.INCONCLUSIVE, notes=(*notes, f"a range needs 2 seeds, got {numbers.size}"))
     median, (low, high) = float(np.median(numbers)), middle_range(numbers)
     agrees = median > given.value if given.bound else low <= given.most and high >= given.least
     verdict, share = _verdict(agrees, bool(given.holds(numbers).all()), low, high, span)
@@ -86,7 +87,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
     if given.bound:
         reason = f"the median of our seeds, {median:.4g}, is {'' if agrees else 'not '}above {given.value:g}"
     low, high = low - given.most, high - given.least
-    return Comparison(verdict, median - given.value, low, high, math.nan, note, by, f"{reason}{_told(share)}")
+    return Comparison(verdict, median - given.value, low, high, math.nan, notes, by, f"{reason}{_told(share)}")
 
 
 def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
@@ -116,7 +117,7 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     if not (0 <= printed <= 1 and np.all((shares >= 0) & (shares <= 1))):
         raise ValueError(f"shares must lie between 0 and 1, got {printed} and {shares}")
     if shares.size < 2:
-        return without_verdict(Verdict.INCONCLUSIVE, f"a range needs 2 seeds, got {shares.size}")
+        return Comparison(Verdict.INCONCLUSIVE, notes=(f"a range needs 2 seeds, got {shares.size}",))
     least, most = wilson_interval(round(printed * examples), examples)
     low, high = middle_range(shares)
     agrees, exact = low <= most and high >= least, bool(np.all(np.abs(shares - printed) <= 0.5 / examples))
@@ -127,7 +128,7 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
         f"{100 * printed:g} % of {examples:,} examples, {100 * least:.1f} to {100 * most:.1f} % (Wilson)"
     )
     by = "" if agrees else points(median - printed)
-    return Comparison(verdict, median - printed, low - most, high - least, math.nan, "", by, f"{reason}{_told(share)}")
+    return Comparison(verdict, median - printed, low - most, high - least, math.nan, (), by, f"{reason}{_told(share)}")
 
 
 def _verdict(agrees: bool, exact: bool, low: float, high: float, span: Span) -> tuple[Verdict, float]:
@@ -146,7 +147,7 @@ def _share(low: float, high: float, span: Span) -> float:
     return (min(high, span[1]) - max(low, span[0])) / (span[1] - span[0])
 
 
-def _distance(median: float, printed: Printed, span: Span, better: Better) -> str:
+def _distance(median: float, printed: Rounded, span: Span, better: Better) -> str:
     """How far our median is from a printed number: a ratio of positive numbers, else a difference."""
     if span[0] < 0:
         return apart(median - printed.value, better)
@@ -163,7 +164,7 @@ def _told(share: float) -> str:
     return "" if math.isnan(share) else f"; {100 * share:.0f} % of all numbers would meet it"
 
 
-def read_printed(printed: str) -> Printed:
+def read_printed(printed: str) -> Rounded:
     """A printed number such as `21.4`, `0.0` or `>999`; raises ValueError for anything else."""
     text = printed.strip()
     try:
@@ -175,4 +176,4 @@ def read_printed(printed: str) -> Printed:
         raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
     bound = text.startswith(">")
     half = Decimal(0) if bound else Decimal((0, (5,), exponent - 1))
-    return Printed(float(value - half), float(value), float(value + half), bound)
+    return Rounded(float(value - half), float(value), float(value + half), bound)

@@ -39,16 +39,18 @@ class Comparison:
     `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
     logarithms of medians, or in the metric's unit. It is nan if there is none. `p_value` is nan for comparisons
     outside Holm's correction. `by` says how far we are off, such as `27× worse`, and `reason` what was compared.
+    `threshold` is that of a claim in words, such as `at least 0.5`.
     """
 
     verdict: Verdict
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    note: str
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    notes: tuple[str, ...] = ()
     by: str = ""
     reason: str = ""
+    threshold: str = ""
 
 
 def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -65,7 +67,7 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
     Returns: the settled comparisons, in the same order. Settling twice changes nothing. Raises: nothing.
 
-    >>> alone = Comparison(Verdict.DIFFERS, 0.15, 0.01, 0.28, 0.034, "")
+    >>> alone = Comparison(Verdict.DIFFERS, 0.15, 0.01, 0.28, 0.034)
     >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
     ['differs', 'inconclusive']
     """
@@ -107,7 +109,7 @@ def not_comparable(reason: str) -> Comparison:
     """
     if not reason.strip():
         raise ValueError(f"reason must not be empty, got {reason!r}: say why the numbers cannot be compared")
-    return without_verdict(Verdict.NOT_COMPARABLE, reason)
+    return Comparison(Verdict.NOT_COMPARABLE, notes=(reason,))
 
 
 def other_length(trained: int, printed: int) -> Comparison:
@@ -118,17 +120,12 @@ def other_length(trained: int, printed: int) -> Comparison:
 def fitted(comparison: Comparison) -> Comparison:
     """A comparison with a number by which the protocol was chosen: agreement says nothing then, a difference does.
 
-    >>> [str(fitted(without_verdict(verdict, "")).verdict) for verdict in (Verdict.AGREES, Verdict.DIFFERS)]
+    >>> [str(fitted(Comparison(verdict)).verdict) for verdict in (Verdict.AGREES, Verdict.DIFFERS)]
     ['fitted', 'differs']
     """
     agreeing = comparison.verdict in (Verdict.EXACT, Verdict.AGREES)
-    note = "; ".join(filter(None, [comparison.note, CHOSEN]))
-    return replace(comparison, verdict=Verdict.FITTED if agreeing else comparison.verdict, note=note)
-
-
-def without_verdict(verdict: Verdict, note: str) -> Comparison:
-    """A comparison that has no numbers."""
-    return Comparison(verdict, math.nan, math.nan, math.nan, math.nan, note)
+    verdict = Verdict.FITTED if agreeing else comparison.verdict
+    return replace(comparison, verdict=verdict, notes=(*comparison.notes, CHOSEN))
 
 
 def counts(verdicts: Iterable[str]) -> str:
@@ -161,5 +158,5 @@ def _settled(comparison: Comparison, rejected: bool, limit: float | None, family
         return replace(comparison, verdict=Verdict.DIFFERS)
     if comparison.verdict is not Verdict.DIFFERS:
         return comparison
-    note = "; ".join(filter(None, [comparison.note, "excludes 0 alone, but not after Holm's correction"]))
-    return replace(comparison, verdict=Verdict.INCONCLUSIVE, note=note)
+    notes = (*comparison.notes, "excludes 0 alone, but not after Holm's correction")
+    return replace(comparison, verdict=Verdict.INCONCLUSIVE, notes=notes)

@@ -2,23 +2,29 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.lengths import lengths
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, ours, percent, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
-from nalu_bench.analysis.reports.papers import series_claims, series_panels
-from nalu_bench.analysis.reports.papers.series_claims import FAILS, HOLDS, TESTS, Claim, Ratios
+from nalu_bench.analysis.reports.kind import Kind, Settings, place_of, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import percent, three_digits
+from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, ours
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import series_claims, series_panels
+from nalu_bench.papers.trask2018.series_claims import FAILS, HOLDS, TESTS, Ratios, Sentence
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -35,7 +41,7 @@ class SeriesErrorsSettings(Settings):
     holds: float
     fails: float
     least_steps: int
-    claims: dict[str, Claim]
+    claims: dict[str, Sentence]
 
 
 @register("series_errors", version=1)
@@ -63,17 +69,18 @@ class SeriesErrors(Kind):
 
     apart = ("operation", "model")
     settings = SeriesErrorsSettings
+    report: SeriesErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"claim_*": None}
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
-        for name, claim in self.report["claims"].items():
-            if claim["verdict"] not in TESTS:
-                raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim['verdict']}.")
+        for name, claim in self.report.claims.items():
+            if claim.verdict not in TESTS:
+                raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim.verdict}.")
         seen: dict[str, str] = {}
         for want in cells:
-            operation = str(want.setting().get("operation", ""))
+            operation = place_of(want).operation
             if want.role == REFERENCE and seen.setdefault(operation, want.label()) != want.label():
                 raise UsageError(
                     f"{self.experiment.name} must have one cell of the role {REFERENCE} for each operation, got "
@@ -104,82 +111,87 @@ class SeriesErrors(Kind):
             cells = list(by_cell(runs))
             (reference,) = [part for _, part in cells if part["role"].iloc[0] == REFERENCE]
             ratios = {
-                (words["model"], length): _ratio(part, reference, column)
-                for words, part in cells
+                (place.model, length): _ratio(part, reference, column)
+                for place, part in cells
                 if part is not reference
                 for length, column in lengths(part, "mae").items()
             }
-            rows += [row for words, part in cells for row in self._rows(words, part, ratios)]
-            rows += [row for words, part in cells for row in _late_fall(words, part, measured.curves)]
-            where, by_model = {**cells[0][0], "split": SPLIT}, {words["model"]: part for words, part in cells}
-            rows += series_claims.rows(self.report, where, by_model, reference, ratios)
+            for place, part in cells:
+                rows += self._rows(place, part, ratios)
+            for place, part in cells:
+                rows += _late_fall(place, part, measured.curves)
+            where = cells[0][0].at(setting=Setting(), split=SPLIT, model="")
+            rows += series_claims.rows(self.report, where, {at.model: part for at, part in cells}, reference, ratios)
         return rows
 
-    def _rows(self, words: dict[str, str], runs: pd.DataFrame, ratios: Ratios) -> Iterator[Row]:
-        count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
+    def _rows(self, place: Place, runs: pd.DataFrame, ratios: Ratios) -> Iterator[Row]:
         for length, column in lengths(runs, "mae").items():
-            where = {**words, "setting": f"length={length}", "split": SPLIT}
+            where = place.at(setting=Setting({"length": length}), split=SPLIT)
             errors = medians.finite_or_worst(runs[column])
             shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
-            yield Row({**where, "metric": "mae"}, *medians.limits_of(errors), count, steps, None, note)
-            if (words["model"], length) in ratios:
-                yield Row({**where, "metric": "ratio"}, *ratios[words["model"], length], count, steps, None, note)
-            yield Row({**where, "metric": "rounding"}, *medians.median_of(shares), count, steps, None, note)
+            yield row_of(where.at(metric="mae"), Value(*medians.limits_of(errors)), runs)
+            if (place.model, length) in ratios:
+                yield row_of(where.at(metric="ratio"), ratios[place.model, length], runs)
+            yield row_of(where.at(metric="rounding"), Value(*medians.median_of(shares)), runs)
         if "test_digits_1" in runs:
             digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
-            where = {**words, "setting": "length=1", "split": SPLIT, "metric": "digits"}
-            yield Row(where, *digits, count, steps, None, note)
+            where = place.at(setting=Setting({"length": 1}), split=SPLIT, metric="digits")
+            yield row_of(where, Value(*digits), runs)
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        claims = table[table["metric"].str.startswith("claim_")]
-        limits = {key: self.report[key] for key in TESTS}
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        claims = [line for line in lines if line.place.metric.startswith("claim_")]
+        errors = [line for line in lines if not line.place.metric.startswith("claim_")]
         found = []
-        for operation, part in table.drop(claims.index).groupby("operation", sort=False):
-            name = f"{style.operation_label(part['task'].iloc[0], str(operation))}. {self.experiment.title}"
-            found += [
-                self._table(part, metric, f"{heading.format(**limits)}, {name}") for metric, heading in HEADINGS.items()
-            ]
+        for operation, part in grouped(errors, lambda line: line.place.operation).items():
+            name = f"{style.operation_label(part[0].place.task, operation)}. {self.experiment.title}"
+            for metric, heading in HEADINGS.items():
+                limits = {HOLDS: self.report.holds, FAILS: self.report.fails}
+                found.append(self._table(part, metric, f"{heading.format(**limits)}, {name}"))
         return [*found, self._claims_table(claims)]
 
-    def _table(self, table: pd.DataFrame, metric: str, title: str) -> Table:
-        lines = {(line["model"], line["setting"]): line for line in records(table) if line["metric"] == metric}
+    def _table(self, lines: Sequence[Line], metric: str, title: str) -> Table:
+        by_place = {
+            (line.place.model, line.place.setting["length"]): line for line in lines if line.place.metric == metric
+        }
         extra, heading = EXTRAS.get(metric, ("", ""))
-        extras = {line["model"]: line for line in records(table) if line["metric"] == extra}
-        settings = list(dict.fromkeys(setting for _, setting in lines))
+        extras = {line.place.model: line for line in lines if line.place.metric == extra}
+        every = list(dict.fromkeys(length for _, length in by_place))
         rows = []
-        for model in dict.fromkeys(model for model, _ in lines):
-            texts = [self._text(lines[model, setting], metric) for setting in settings]
-            last = [ours(extras[model], percent) if model in extras else "–"] if extras else []
-            rows.append([style.label(str(model)), *texts, *last])
-        header = ["Length", *(f"{int(setting.partition('=')[2]):,}" for setting in settings)]
+        for model in dict.fromkeys(model for model, _ in by_place):
+            shown = [self._shown(by_place[model, length], metric) for length in every]
+            last = [ours(extras.get(model), percent)] if extras else []
+            rows.append([style.label(model), *shown, *last])
+        header = ["Length", *(f"{int(length):,}" for length in every)]
         return Table(title, [*header, *([heading] if extras else [])], rows)
 
-    def _text(self, line: dict[str, Any], metric: str) -> str:
-        text = ours(line, percent if metric == "rounding" else three_digits)
-        return f"{text} {self._says(line['ours_low'], line['ours_high'])}" if metric == "ratio" else text
+    def _shown(self, line: Line, metric: str) -> Shown:
+        says = self._says(line.ours) if metric == "ratio" else ""
+        return Ours(line, percent if metric == "rounding" else three_digits, says)
 
-    def _says(self, low: float, high: float) -> str:
-        """What a whole interval of ratios says."""
-        if high <= self.report[HOLDS]:
+    def _says(self, ratio: Value) -> str:
+        """What the whole interval of a ratio says."""
+        if ratio.high <= self.report.holds:
             return HOLDS
-        if low >= self.report[FAILS]:
+        if ratio.low >= self.report.fails:
             return FAILS
-        return BETWEEN if self.report[HOLDS] < low and high < self.report[FAILS] else OPEN
+        return BETWEEN if self.report.holds < ratio.low and ratio.high < self.report.fails else OPEN
 
-    def _claims_table(self, claims: pd.DataFrame) -> Table:
-        rows = [
+    def _claims_table(self, claims: Sequence[Line]) -> Table:
+        rows: list[list[Shown]] = [
             [
-                style.operation_label(line["task"], line["operation"]), line["printed"],
-                line["note"].replace("; a claim in words", ""), ours(line, three_digits), line["verdict"] or "–",
+                style.operation_label(line.place.task, line.place.operation), line.printed.text if line.printed else "",
+                tested_by(line), Ours(line, three_digits), Judged(line),
             ]
-            for line in records(claims)
+            for line in claims
         ]  # fmt: skip
         title = f"Claims. {self.experiment.title} ({self.experiment.source})"
         return Table(title, ["", "Claim", "Tested by the ratio to the reference", "ours", "verdict"], rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """For each operation: error by length, validation error and recurrent weight by step, what the encoder says."""
-        return series_panels.draw(measured, table)
+        errors = [line for line in lines if line.place.metric == "mae"]
+        at = [int(line.place.setting["length"]) for line in errors]
+        return series_panels.draw(measured, frame(errors).assign(length=at))
 
 
 HEADINGS = {
@@ -199,7 +211,7 @@ EXTRAS = {
 """Metric -> another one, which is the last column of its table, with its heading."""
 
 
-def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:
+def _late_fall(place: Place, runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:
     """By how much the smallest validation error of a run still fell over the last fifth of its steps."""
     if curves.empty:
         return
@@ -207,10 +219,9 @@ def _late_fall(words: dict[str, str], runs: pd.DataFrame, curves: pd.DataFrame) 
     early = found[found["step"] <= (1 - FIFTH) * found["step"].max()]
     smallest, before = (part.groupby("seed")["validation_mse"].min() for part in (found, early))
     falls = medians.bounds_of((1 - smallest / before).to_numpy(float))
-    where = {**words, "setting": "", "split": "validation", "metric": LATE_FALL}
-    yield Row(where, *falls, len(runs), int(runs["steps"].iloc[0]), None, count_note(runs))
+    yield row_of(place.at(setting=Setting(), split="validation", metric=LATE_FALL), Value(*falls), runs)
 
 
-def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> tuple[float, float, float]:
+def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> Value:
     errors, errors0 = (medians.finite_or_worst(each[column]) for each in (runs, reference))
-    return medians.ratio_of(errors, errors0)
+    return Value(*medians.ratio_of(errors, errors0))

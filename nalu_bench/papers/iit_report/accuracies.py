@@ -1,24 +1,25 @@
 """Shares of right predictions and recovered weights, as in the tables of the IIT Indore report."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, interval, ours
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
 from nalu_bench.analysis.stats.ranges import Span, compare_share
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-Compare = Callable[[dict[str, str]], Comparison]
 
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
@@ -80,108 +80,98 @@ class Accuracies(Kind):
     """
 
     settings = AccuraciesSettings
+    report: AccuraciesSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": WEIGHTS}
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
-        accuracies = [row for words, runs in cells for row in self._accuracies(words | {"split": "test"}, runs)]
-        return accuracies + [row for words, runs in cells for row in self._weights(words, runs, measured.predictions)]
+        accuracies = [row for place, runs in cells for row in self._accuracies(place.at(split="test"), runs)]
+        return accuracies + [row for place, runs in cells for row in self._weights(place, runs, measured.predictions)]
 
-    def _accuracies(self, where: dict[str, str], runs: pd.DataFrame) -> list[Row]:
+    def _accuracies(self, place: Place, runs: pd.DataFrame) -> list[Row]:
         shares = runs[LENIENT].to_numpy(np.float64)
         lenient, strict = (100 * runs[name].fillna(0).to_numpy(np.float64) for name in (LENIENT, STRICT))
         absent = int(np.isnan(shares).sum())
-        note = "; ".join(
-            filter(None, [count_note(runs), f"{absent} seeds without a finite prediction count as 0" if absent else ""])
-        )
+        note = f"{absent} seeds without a finite prediction count as 0" if absent else ""
 
-        def compare(printed: dict[str, str]) -> Comparison:
-            if not printed["printed"]:
+        def compare(printed: Printed) -> Comparison:
+            if not printed.text:
                 return not_comparable(NOTHING_PRINTED)
-            return compare_share(shares, float(printed["printed"]) / 100, self.report["examples"])
+            return compare_share(shares, printed.number() / 100, self.report.examples)
 
-        numbers = (float(np.median(lenient)), *middle_range(lenient))
-        count, steps, comparison = len(runs), int(runs["steps"].iloc[0]), self._same_length(where, runs, compare)
+        median = Value(float(np.median(lenient)), *middle_range(lenient))
         return [
-            Row({**where, "metric": "accuracy"}, *numbers, count, steps, comparison, note),
-            Row({**where, "metric": "mean"}, *_mean(lenient), count, steps, None, note),
-            Row({**where, "metric": "strict"}, *_mean(strict), count, steps, None, note),
+            row_of(place.at(metric="accuracy"), median, runs, note, compare=self._same_length(place, runs, compare)),
+            row_of(place.at(metric="mean"), _mean(lenient), runs, note),
+            row_of(place.at(metric="strict"), _mean(strict), runs, note),
         ]
 
-    def _weights(self, words: dict[str, str], runs: pd.DataFrame, predictions: pd.DataFrame) -> list[Row]:
+    def _weights(self, place: Place, runs: pd.DataFrame, predictions: pd.DataFrame) -> list[Row]:
         rows = []
         for probe, values in predictions[predictions["cell"] == runs["cell"].iloc[0]].groupby("probe"):
             samples = medians.finite_or_worst(values["prediction"])
-            numbers = (float(np.median(samples)), *middle_range(samples))
-            where = words | {"split": "test", "metric": f"{WEIGHT}{int(str(probe)) + 1}"}
-            compare = self._same_length(
-                where, runs, partial(medians.against_printed, samples, span=WEIGHTS, better=Better.NEITHER)
-            )
-            rows.append(Row(where, *numbers, len(samples), int(runs["steps"].iloc[0]), compare, count_note(runs)))
+            median = Value(float(np.median(samples)), *middle_range(samples))
+            compare = self._same_length(place, runs, against_printed(samples, WEIGHTS, Better.NEITHER))
+            metric = f"{WEIGHT}{int(str(probe)) + 1}"
+            rows.append(row_of(place.at(split="test", metric=metric), median, runs, compare=compare))
         return rows
 
-    def _same_length(self, where: dict[str, str], runs: pd.DataFrame, compare: Compare) -> Compare:
+    def _same_length(self, place: Place, runs: pd.DataFrame, compare: Compare) -> Compare:
         """`compare` if our runs have the steps of the printed protocol, else the reason why nothing is compared."""
         families = [
-            family for family in self.report["tables"]
-            if where["model"] in family["models"] and where["operation"] in family["operations"]
+            family for family in self.report.tables
+            if place.model in family.models and place.operation in family.operations
         ]  # fmt: skip
         if len(families) != 1:
             raise UsageError(
-                f"exactly one table of {self.experiment.name} must list the model {where['model']} and the operation "
-                f"{where['operation']}, got {len(families)}; correct `report.tables`."
+                f"exactly one table of {self.experiment.name} must list the model {place.model} and the operation "
+                f"{place.operation}, got {len(families)}; correct `report.tables`."
             )
-        trained, needed = int(runs["steps"].iloc[0]), families[0]["steps"]
+        trained, needed = int(runs["steps"].iloc[0]), families[0].steps
         if trained == needed:
             return compare
-        return lambda printed: other_length(trained, needed)
+        return lambda _: other_length(trained, needed)
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        found = [self._accuracy_table(table, **family) for family in self.report["tables"]]
-        weights = table[table["metric"].str.startswith(WEIGHT)]
-        return [*found, *([self._weight_table(weights)] if len(weights) else [])]
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        weights = [line for line in lines if line.place.metric.startswith(WEIGHT)]
+        accuracies = [line for line in lines if not line.place.metric.startswith(WEIGHT)]
+        found = [self._accuracy_table(accuracies, family) for family in self.report.tables]
+        return [*found, *([self._weight_table(weights)] if weights else [])]
 
-    def _accuracy_table(
-        self, table: pd.DataFrame, title: str, steps: int, models: list[str], operations: list[str]
-    ) -> Table:
-        chosen = records(table[table["model"].isin(models)])
-        lines = {(_case(line), _setting(line).get("reinitialized") != "0", line["metric"]): line for line in chosen}
+    def _accuracy_table(self, every: Sequence[Line], family: Family) -> Table:
+        chosen = [line for line in every if line.place.model in family.models]
+        lines = {(_case(line.place), _reinitialised(line.place), line.place.metric): line for line in chosen}
         if len(lines) < len(chosen):
-            raise UsageError(f"two cells of the table {title} have the same operation and number of operands.")
-        cases = _ordered_cases(chosen, operations)
+            raise UsageError(f"two cells of the table {family.title} have the same operation and number of operands.")
         without = any(not reinitialised for _, reinitialised, _ in lines)
         header = ["", "median [middle 95 % of seeds]", "mean", "strict, mean", "printed", "verdict"]
         rows = []
-        for case in cases:
+        for case in _ordered_cases((line.place for line in chosen), family.operations):
             mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
-            texts = [_case_name(case), *(_accuracy(line) for line in mine.values())]
-            texts += [(mine["accuracy"] or {}).get(key) or "–" for key in ("printed", "verdict")]
+            accuracy = mine["accuracy"]
+            shown: list[Shown] = [_case_name(case), *(ours(line, _one_digit) for line in mine.values())]
+            shown += [Theirs(accuracy), Judged(accuracy)] if accuracy else [EMPTY, EMPTY]
             if without:
-                texts += [_accuracy(lines.get((case, False, metric))) for metric in ("mean", "strict")]
-            rows.append(texts)
+                shown += [ours(lines.get((case, False, metric)), _one_digit) for metric in ("mean", "strict")]
+            rows.append(shown)
         if without:
             header += ["never reinitialised: mean", "strict, mean"]
-        return Table(f"{title}. {self.experiment.title}, in percent ({self.experiment.source})", header, rows)
+        return Table(f"{family.title}. {self.experiment.title}, in percent ({self.experiment.source})", header, rows)
 
-    def _weight_table(self, weights: pd.DataFrame) -> Table:
-        rows = [
-            [
-                f"x{line['metric'].removeprefix(WEIGHT)}",
-                interval(line["ours"], line["ours_low"], line["ours_high"], _four_digits),
-                line["printed"] or "–",
-                line["verdict"] or "–",
-            ]
-            for line in records(weights)
+    def _weight_table(self, weights: Sequence[Line]) -> Table:
+        rows: list[list[Shown]] = [
+            [f"x{line.place.metric.removeprefix(WEIGHT)}", Ours(line, _four_digits), Theirs(line), Judged(line)]
+            for line in weights
         ]
         header = ["Input", "W, median [middle 95 % of seeds]", "printed", "verdict"]
         return Table(f"Recovered weights ({self.experiment.source})", header, rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
-        families = list(zip(self.report["tables"], itertools.cycle(LOOKS), strict=False))
+        families = list(zip(self.report.tables, itertools.cycle(LOOKS), strict=False))
         panels = [panel for panel in (families[:1], families[1:]) if panel]
         figure, axes = style.new_figure(7.2, 3.6, columns=len(panels), sharey=True)
-        drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, table, panel)]
+        drawn = [line for axis, panel in zip(axes[0], panels, strict=True) for line in _draw_panel(axis, lines, panel)]
         axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
         axes[0][0].set_ylim(-4, 104)
         figure.suptitle("Symbols: mean of our seeds.  Bars: its 95 % interval.  Black: printed", fontsize=8)
@@ -193,21 +183,19 @@ class Accuracies(Kind):
         return figure, pd.DataFrame(drawn)
 
 
-def _mean(shares: Array) -> tuple[float, float, float]:
+def _mean(shares: Array) -> Value:
     """The mean with Student's interval, cut at 100 %."""
     mean, low, high = mean_interval(shares)
-    return mean, low, min(high, 100.0)
+    return Value(mean, low, min(high, 100.0))
 
 
-def _setting(line: dict[str, Any]) -> dict[str, str]:
-    """`operands=2;reinitialized=15` as a dictionary."""
-    return dict(word.split("=") for word in str(line["setting"]).split(";") if word)
+def _reinitialised(place: Place) -> bool:
+    return place.setting.get("reinitialized") != "0"
 
 
-def _case(line: dict[str, Any]) -> tuple[str, int]:
+def _case(place: Place) -> tuple[str, int]:
     """Label of the operation, and the number of operands, 0 for a task without such a setting."""
-    label = style.operation_label(str(line["task"]), str(line["operation"]))
-    return label, int(_setting(line).get("operands", 0))
+    return style.operation_label(place.task, place.operation), int(place.setting.get("operands", 0))
 
 
 def _case_name(case: tuple[str, int]) -> str:
@@ -215,15 +203,15 @@ def _case_name(case: tuple[str, int]) -> str:
     return f"{label}, {operands} operand{'s' if operands > 1 else ''}" if operands else label
 
 
-def _ordered_cases(lines: Iterable[dict[str, Any]], operations: Sequence[str]) -> list[tuple[str, int]]:
+def _ordered_cases(places: Iterable[Place], operations: Sequence[str]) -> list[tuple[str, int]]:
     """The cases in the order of `operations`, and within an operation by the number of operands."""
-    order = {operation: place for place, operation in enumerate(operations)}
-    places = {_case(line): (order.get(str(line["operation"]), len(order)), _case(line)[1]) for line in lines}
-    return sorted(places, key=lambda case: places[case])
+    order = {operation: rank for rank, operation in enumerate(operations)}
+    ranks = {_case(place): (order.get(place.operation, len(order)), _case(place)[1]) for place in places}
+    return sorted(ranks, key=lambda case: ranks[case])
 
 
-def _accuracy(line: dict[str, Any] | None) -> str:
-    return ours(line, lambda value: f"{value:.1f}") if line else "–"
+def _one_digit(value: float) -> str:
+    return f"{value:.1f}"
 
 
 def _four_digits(value: float) -> str:
@@ -231,34 +219,35 @@ def _four_digits(value: float) -> str:
 
 
 def _draw_panel(
-    axis: "Axes", table: pd.DataFrame, families: Sequence[tuple[dict[str, Any], dict[str, Any]]]
+    axis: "Axes", lines: Sequence[Line], families: Sequence[tuple[Family, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Draw the families side by side at each operation, with and without reinitialisation; returns the numbers."""
-    printed = table[table["metric"] == "accuracy"].set_index(["model", "setting", "operation"])["printed"]
-    means = table[table["metric"] == "mean"]
-    lines = [records(means[means["model"].isin(family["models"])]) for family, _ in families]
-    order = list(dict.fromkeys(operation for family, _ in families for operation in family["operations"]))
-    cases = _ordered_cases((line for mine in lines for line in mine), order)
+    printed = {line.place: line.printed for line in lines if line.place.metric == "accuracy"}
+    means = [[line for line in lines if line.place.metric == "mean" and line.place.model in family.models]
+             for family, _ in families]  # fmt: skip
+    order = list(dict.fromkeys(operation for family, _ in families for operation in family.operations))
+    cases = _ordered_cases((line.place for mine in means for line in mine), order)
     drawn = []
-    for number, ((family, look), mine) in enumerate(zip(families, lines, strict=True)):
+    for number, ((family, look), mine) in enumerate(zip(families, means, strict=True)):
         for line in mine:
-            reinitialised = _setting(line).get("reinitialized") != "0"
+            reinitialised = _reinitialised(line.place)
             aside = (2 * number + (not reinitialised)) * 0.2 - 0.3 if len(families) > 1 else 0
-            place = cases.index(_case(line)) + aside
+            at = cases.index(_case(line.place)) + aside
             full: Any = "full" if reinitialised else "none"
-            name = family["title"] + ("" if reinitialised else ", never reinitialised")
-            axis.plot([place] * 2, [line["ours_low"], line["ours_high"]], color=look["color"], linewidth=1)
-            axis.plot([place], [line["ours"]], linestyle="", markersize=4.5, label=name, fillstyle=full, **look)
-            text = printed[line["model"], line["setting"], line["operation"]]
+            name = family.title + ("" if reinitialised else ", never reinitialised")
+            axis.plot([at] * 2, [line.ours.low, line.ours.high], color=look["color"], linewidth=1)
+            axis.plot([at], [line.ours.value], linestyle="", markersize=4.5, label=name, fillstyle=full, **look)
+            theirs = printed[line.place.at(metric="accuracy")]
+            text = theirs.text if theirs else ""
             if text:
                 axis.plot(
-                    [place], [float(text)], color="black", marker="d", markersize=5.5, fillstyle="none", linestyle="",
+                    [at], [float(text)], color="black", marker="d", markersize=5.5, fillstyle="none", linestyle="",
                     label="printed",
                 )  # fmt: skip
             drawn.append(
                 {
-                    "table": family["title"], "operation": line["operation"], "setting": line["setting"],
-                    "mean": line["ours"], "low": line["ours_low"], "high": line["ours_high"], "printed": text,
+                    "table": family.title, "operation": line.place.operation, "setting": str(line.place.setting),
+                    "mean": line.ours.value, "low": line.ours.low, "high": line.ours.high, "printed": text,
                 }
             )  # fmt: skip
     _name_cases(axis, cases)

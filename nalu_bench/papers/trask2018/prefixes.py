@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, ours, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.table.formats import three_digits
+from nalu_bench.analysis.table.layout import Table, ours
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
 from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -36,31 +39,30 @@ class Prefixes(Kind):
 
     def rows(self, measured: Measured) -> list[Row]:
         rows = []
-        for words, runs in by_cell(measured.runs):
+        for place, runs in by_cell(measured.runs):
             mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
-            count, steps, note = len(runs), int(runs["steps"].iloc[0]), count_note(runs)
-            for (text, place, label, target), group in _numbered(mine).groupby(["text", "place", "label", "target"]):
-                keys = words | {"setting": f"text={text};token={place}", "operation": str(label), "split": "test"}
-                value = medians.median_of(medians.finite_or_worst(group["prediction"]))
-                remark = "; ".join(filter(None, [f"of the number {target:g}", note]))
-                rows.append(Row({**keys, "metric": "prediction"}, *value, count, steps, None, remark))
+            for (_, token, label, target), group in _numbered(mine).groupby(["text", "place", "label", "target"]):
+                setting = Setting({"number": f"{target:g}", "token": token})
+                where = place.at(setting=setting, operation=str(label), split="test", metric="prediction")
+                value = Value(*medians.median_of(medians.finite_or_worst(group["prediction"])))
+                rows.append(row_of(where, value, runs))
         return rows
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        table = table[table["n_seeds"] > 0]
-        models = list(table["model"].unique())
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        trained = [line for line in lines if line.n_seeds]
+        models = list(dict.fromkeys(line.place.model for line in trained))
         rows = []
-        for (setting, token), group in table.groupby(["setting", "operation"], sort=False):
-            lines = {line["model"]: ours(line, three_digits) for line in records(group)}
-            number = group["note"].iloc[0].partition("; ")[0].removeprefix("of the number ")
-            first = str(setting).endswith("token=1")
-            rows.append([number if first else "", str(token), *(lines.get(model, "–") for model in models)])
-        header = ["Number", "after the token", *(style.label(str(model)) for model in models)]
+        groups = grouped(trained, lambda line: (line.place.setting, line.place.operation))
+        for (setting, token), group in groups.items():
+            found = {line.place.model: line for line in group}
+            number = setting["number"] if setting["token"] == "1" else ""
+            rows.append([number, token, *(ours(found.get(model), three_digits) for model in models)])
+        header = ["Number", "after the token", *(style.label(model) for model in models)]
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Panels of the median prediction with the middle 95 % of the seeds: rows are models, columns texts."""
-        cells = [(words["model"], runs["cell"].iloc[0]) for words, runs in by_cell(measured.runs)]
+        cells = [(place.model, runs["cell"].iloc[0]) for place, runs in by_cell(measured.runs)]
         predictions = _numbered(measured.predictions)
         texts = sorted(predictions["text"].unique())
         figure, axes = style.new_figure(

@@ -1,4 +1,4 @@
-"""Learning curves for a page: all seeds faint, their median strong, the solved steps marked."""
+"""Learning curves: all seeds faint, their median strong, the solved steps marked."""
 
 import textwrap
 from collections.abc import Collection, Sequence
@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.measure.measured import records
+from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.render import style
+from nalu_bench.plan.setting import Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from nalu_bench.analysis.loaded import Loaded
 
 WIDEST = 44
 """Letters in a line of a title."""
@@ -37,14 +36,14 @@ LOOKS = ({"color": "#0072B2", "linestyle": "-"}, {"color": "#D55E00", "linestyle
 SPLITS = {"validation": "inside of the training range", "extrapolation": "outside of it"}
 
 
-def cells(loaded: "Loaded", **words: str) -> list[dict[str, Any]]:
+def cells(measured: Measured, **words: str) -> list[dict[str, Any]]:
     """A run of each cell with curves; with `words` such as model="nmu", only of the cells that have them."""
-    found = [line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"]
+    found = [line for line in records(measured.runs.drop_duplicates("cell")) if line["role"] == "cell"]
     chosen = [line for line in found if all(str(line[key]) == value for key, value in words.items())]
-    return [line for line in chosen if (loaded.curves["cell"] == line["cell"]).any()]
+    return [line for line in chosen if (measured.curves["cell"] == line["cell"]).any()]
 
 
-def picture(loaded: "Loaded", cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None) -> "Figure":
+def picture(measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None) -> "Figure":
     """A panel for each cell, with all its seeds or with some."""
     columns = min(COLUMNS, len(cells))
     rows = -(-len(cells) // columns)
@@ -53,17 +52,17 @@ def picture(loaded: "Loaded", cells: Sequence[dict[str, Any]], seeds: Collection
         axis.remove()
     names: dict[str, Any] = {}
     for axis, cell in zip(axes.flat, cells, strict=False):
-        _panel(axis, loaded, cell, seeds)
+        _panel(axis, measured, cell, seeds)
         names |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=min(4, 2 * columns))
     return figure
 
 
-def _panel(axis: "Axes", loaded: "Loaded", cell: dict[str, Any], seeds: Collection[int] | None) -> None:
+def _panel(axis: "Axes", measured: Measured, cell: dict[str, Any], seeds: Collection[int] | None) -> None:
     """One cell: a measure on every split against the step."""
-    entry = loaded.manifest["cells"][cell["cell"]]
+    entry = measured.manifest["cells"][cell["cell"]]
     task = registry.tasks.load(entry["identity"]["task"]["kind"])
-    curves, runs = (frame[frame["cell"] == cell["cell"]] for frame in (loaded.curves, loaded.runs))
+    curves, runs = (frame[frame["cell"] == cell["cell"]] for frame in (measured.curves, measured.runs))
     if seeds is not None:
         curves, runs = (frame[frame["seed"].isin(seeds)] for frame in (curves, runs))
     judged = any(f"{split}_{task.judging}" in curves for split in task.evaluated)
@@ -107,5 +106,5 @@ def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: di
 def title(cell: dict[str, Any]) -> str:
     """The operation and the setting of a cell, and its model in a line of its own."""
     operation = style.operation_label(cell["task"], cell["operation"]) if cell["operation"] else cell["task"]
-    words = [operation, *filter(None, [str(cell["setting"]).replace(";", ", ")])]
+    words = [operation, *filter(None, [Setting.parse(cell["setting"]).told()])]
     return f"{textwrap.fill(', '.join(words), WIDEST)}\n{style.label(cell['model'])}"

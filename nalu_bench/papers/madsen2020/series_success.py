@@ -10,15 +10,18 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from nalu_bench.analysis.measure.lengths import by_length, lengths
-from nalu_bench.analysis.measure.measured import Measured, by_cell, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
-from nalu_bench.analysis.render import small_multiples
-from nalu_bench.analysis.render.tables import Table, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.reports.sweep import Sweep, SweepSettings, points_of
+from nalu_bench.analysis.table.formats import three_digits
+from nalu_bench.analysis.table.layout import Ours, Shown, Table
+from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.madsen2020 import small_multiples
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import REFERENCE
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ class SeriesSuccess(Sweep):
 
     split = "test"
     settings = SeriesSuccessSettings
+    report: SeriesSuccessSettings
     panels: ClassVar[Mapping[str, tuple[str, str, float]]] = {
         **Sweep.panels,
         "solved_at_median": ("Solved at [thousand steps]", "solved_at_mean", 1e-3),
@@ -67,7 +71,7 @@ class SeriesSuccess(Sweep):
 
     def check(self, cells: Sequence[Wanted]) -> None:
         Kind.check(self, cells)
-        if self.report["criterion"] != REFERENCE:
+        if self.report.criterion != REFERENCE:
             raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")
         references = [want.label() for want in cells if want.role == REFERENCE]
         if len(references) > 1:
@@ -102,7 +106,7 @@ class SeriesSuccess(Sweep):
             return references.iloc[:0]
         errors = references[columns[0]].to_numpy(float)
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        near = np.isfinite(errors) & (errors <= self.report["outlying"] * np.median(errors))
+        near = np.isfinite(errors) & (errors <= self.report.outlying * np.median(errors))
         learned: pd.DataFrame = references[near]
         return learned
 
@@ -113,36 +117,35 @@ class SeriesSuccess(Sweep):
     def _thresholds(self, references: pd.DataFrame) -> list[Row]:
         """The thresholds of every length, and those with the authors' degrees of freedom."""
         found = self._learned(references)
-        (words, _), *_ = by_cell(references)
-        note = f"{len(references) - len(found)} of {len(references)} references left out: task not learned"
+        (place, _), *_ = by_cell(references)
+        left_out = f"{len(references) - len(found)} of {len(references)} references left out: task not learned"
+        notes = (left_out,) if len(found) < len(references) else ()
+        steps = int(found["steps"].iloc[0])
         return [
-            Row(
-                {**words, "setting": f"length={length}", "split": self.split, "metric": metric},
-                _threshold(found[column], freedom), math.nan, math.nan, len(found), int(found["steps"].iloc[0]), None,
-                note if len(found) < len(references) else "",
-            )
+            Row(place.at(setting=Setting({"length": length}), split=self.split, metric=metric),
+                Value(_threshold(found[column], freedom)), len(found), steps, notes=notes)
             for metric, freedom in (("threshold", len(found) - 1), ("threshold_authors", AUTHORS_FREEDOM))
             for length, column in lengths(found, MEASURE).items()
         ]  # fmt: skip
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        limits = table[table["metric"].str.startswith("threshold")]
-        return [*super().tables(table.drop(limits.index)), self._limits_table(limits)]
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        judged = [line for line in lines if line.place.metric not in LIMITS]
+        limits = [line for line in lines if line.place.metric in LIMITS]
+        return [*super().tables(judged), self._limits_table(limits)]
 
-    def _limits_table(self, limits: pd.DataFrame) -> Table:
-        lines = {(line["setting"], line["metric"]): line for line in records(limits)}
-        rows = [
-            [setting.partition("=")[2], *(three_digits(lines[setting, name]["ours"]) for name in LIMITS)]
-            for setting in dict.fromkeys(limits["setting"])
+    def _limits_table(self, limits: Sequence[Line]) -> Table:
+        found = {(line.place.setting["length"], line.place.metric): line for line in limits}
+        rows: list[list[Shown]] = [
+            [length, *(Ours(found[length, name], three_digits) for name in LIMITS)]
+            for length in dict.fromkeys(length for length, _ in found)
         ]
-        (note,) = set(limits["note"])
-        left_out = f" ({note})" if note else ""
+        left_out = "".join(f" ({note})" for note in dict.fromkeys(note for line in limits for note in line.notes))
         title = f"Thresholds: mean squared error{left_out}. {self.experiment.title} ({self.experiment.source})"
-        return Table(title, [str(self.report["axis"]), *LIMITS.values()], rows)
+        return Table(title, [self.report.axis, *LIMITS.values()], rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure, a column of panels for each model."""
-        table = self.placed(table[~table["metric"].str.startswith("threshold")])
+        table = self.frame([line for line in lines if line.place.metric not in LIMITS])
         models = list(dict.fromkeys(table["model"]))
         drawn = pd.concat(
             [
@@ -154,14 +157,14 @@ class SeriesSuccess(Sweep):
             ignore_index=True,
         )
         panels = {metric: (label, factor) for metric, (label, _, factor) in self.panels.items()}
-        figure = small_multiples.draw(drawn, panels, models, self.report["axis"])
+        figure = small_multiples.draw(drawn, panels, models, self.report.axis)
         runs = measured.runs[measured.runs["role"] == "cell"]
         figure.suptitle(
             f"Lines: ours ({runs['asked'].max()} seeds, {runs['steps'].max():,} steps), 95 % bands.  "
             f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
             fontsize=8,
         )
-        return figure, drawn.rename(columns={"place": self.report["against"]})
+        return figure, drawn.rename(columns={"place": self.report.against})
 
 
 def _threshold(errors: "pd.Series[float]", freedom: int) -> float:

@@ -31,7 +31,7 @@ TITLES = ("error by length", "validation", "what the encoder says", "recurrent w
 """Of the panels of a row that have none of their own."""
 
 
-def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
     """A row of four panels for every operation.
 
     * The median error by length, with its interval (a line a cell). Errors far above all others leave the panel.
@@ -43,11 +43,10 @@ def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame
 
     Args:
         measured: runs, curves, the arrays `encoder_mean` and the weights of the cell.
-        table: the rows of a report with the metric `mae`.
+        errors: the mean absolute errors of a report, with the column `length`.
 
     Returns: the figure, and the numbers drawn in it.
     """
-    errors = table[table["metric"] == "mae"]
     operations = list(dict.fromkeys(errors["operation"]))
     figure, axes = style.new_figure(12.4, 2.9 * len(operations), rows=len(operations), columns=4)
     drawn: list[pd.DataFrame] = []
@@ -73,7 +72,7 @@ def draw(measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame
 def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for model, rows in table.groupby("model", sort=False):
-        lengths = rows["setting"].str.removeprefix("length=").astype(int).to_numpy()
+        lengths = rows["length"].to_numpy()
         look = style.drawing(str(model))
         axis.plot(lengths, rows["ours"], markersize=4, label=style.label(str(model)), **look)
         axis.fill_between(lengths, rows["ours_low"], rows["ours_high"], color=look["color"], alpha=0.15, linewidth=0)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, wilson_interval
+from nalu_bench.analysis.table.claim import Claim
+from nalu_bench.analysis.table.line import Value
 
 Array = NDArray[np.float64]
 Errors = dict[str, Array]
@@ -22,7 +24,7 @@ RESAMPLES = 2000
 
 
 NAMES = ("fail", "ramps", "severity", "linear", "consistent")
-"""Names of the claims: the methods of `Claims` that test them."""
+"""Names of the claims: the methods of `Tests` that test them."""
 
 
 @dataclass
@@ -55,20 +57,8 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class Tested:
-    """One number with its 95 % interval, and a threshold. `what` describes the number."""
-
-    value: float
-    low: float
-    high: float
-    threshold: float
-    above: bool
-    what: str
-
-
-@dataclass(frozen=True)
-class Claims:
-    """One test for each claim.
+class Tests:
+    """A test for each claim.
 
     Unless another interval is named, intervals are percentiles of a bootstrap over seeds (Efron & Tibshirani 1993,
     section 13.3).
@@ -86,7 +76,7 @@ class Claims:
     trained: tuple[float, float]
     tested: tuple[float, float]
 
-    def fail(self) -> Tested:
+    def fail(self) -> Claim:
         """All non-linear functions fail outside. Tested on the smallest share of failing seeds, by Wilson's interval.
 
         A mean would be made by a few bad seeds; it is told beside the median.
@@ -97,18 +87,18 @@ class Claims:
             f"smallest share of failing seeds of a non-linear activation ({name}; its error outside / mean abs(x) is "
             f"{outside.mean():.2g} on average, {np.median(outside):.2g} in the median)"
         )
-        return Tested(share, *interval, limit, True, what)
+        return Claim(what, Value(share, *interval), limit)
 
-    def ramps(self) -> Tested:
+    def ramps(self) -> Claim:
         """The error ramps up severely both below and above. Tested where it rises least."""
         sides = [(name, side) for name in self._non_linear for side in ("below", "above")]
         name, side = min(sides, key=lambda each: _ratio(self.errors[each[0]], each[1]))
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
         what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
         limit = self.limits.rising
-        return Tested(_ratio(self.errors[name], side), *_percentiles(ratios), limit, True, what)
+        return Claim(what, Value(_ratio(self.errors[name], side), *_percentiles(ratios)), limit)
 
-    def severity(self) -> Tested:
+    def severity(self) -> Claim:
         """The severity corresponds to the degree of non-linearity. Tested by Spearman's rank correlation.
 
         The linear control is left out: it would be the best in both ranks by design.
@@ -120,7 +110,7 @@ class Claims:
             f"{_range(self.tested)}; over the training range {_range(self.trained)} it is {other})"
         )
         limit = self.limits.correlated
-        return Tested(value, low, high, limit, True, what)
+        return Claim(what, Value(value, low, high), limit)
 
     def _correlation(self, ends: tuple[float, float]) -> tuple[float, float, float]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
@@ -130,7 +120,7 @@ class Claims:
         resampled = np.array([self._resampled[name]["outside"] for name in names])
         return float(_spearman(degree, measured)[0]), *_percentiles(_spearman(degree, resampled))
 
-    def linear(self) -> Tested:
+    def linear(self) -> Claim:
         """One learns to be highly linear, which reduces its error. Tested against the median of the others."""
         name = self.limits.linear
         others = [other for other in self._non_linear if other != name]
@@ -142,14 +132,14 @@ class Claims:
         value = share(lambda each: np.asarray(self.errors[each]["outside"].mean()))
         low, high = _percentiles(share(lambda each: self._resampled[each]["outside"]))
         what = f"error outside of {name} / median error outside of the other non-linear activations"
-        return Tested(float(value), low, high, 1.0, False, what)
+        return Claim(what, Value(float(value), low, high), 1.0, above=False)
 
-    def consistent(self) -> Tested:
+    def consistent(self) -> Claim:
         """Sharply non-linear functions fail consistently. Tested on the smallest share, by Wilson's interval."""
         name, share, interval = self._smallest_share(self.limits.sharp)
         what = f"smallest share of failing seeds of {' and '.join(self.limits.sharp)} ({name})"
         least = self.limits.consistent
-        return Tested(share, *interval, least, True, what)
+        return Claim(what, Value(share, *interval), least)
 
     def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, tuple[float, float]]:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""

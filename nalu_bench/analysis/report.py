@@ -1,4 +1,4 @@
-"""An experiment's table with its verdicts, as CSV, Markdown, LaTeX and text for a terminal."""
+"""A report: an experiment's table with its verdicts, before it is written as CSV, Markdown, LaTeX or for a terminal."""
 
 import textwrap
 from collections.abc import Sequence
@@ -6,59 +6,62 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from nalu_bench.analysis.measure.collect import Collection
 from nalu_bench.analysis.measure.manifest import stand_ins
-from nalu_bench.analysis.measure.measured import records
-from nalu_bench.analysis.render import terminal
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
-from nalu_bench.analysis.render.tables import Table, as_latex
-from nalu_bench.analysis.reports.kind import Kind, Row, compared
+from nalu_bench.analysis.render.markdown import markdown
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
+from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.compared import compared
+from nalu_bench.analysis.table.layout import Table
+from nalu_bench.analysis.table.line import Line, Row
 from nalu_bench.store.schema import Status
 
 
 @dataclass(frozen=True)
-class Document:
-    """A report in words.
+class Report:
+    """What a kind of report makes of the measurements.
 
     Attributes:
         kind: the kind of report. measured: what it is made of.
-        table: the rows with their verdicts, columns `kind.COLUMNS`.
-        layouts: tables in the layout of the paper.
+        lines: our numbers beside the printed ones, with their verdicts.
+        tables: the lines in the layout of the paper.
         remarks: those of the experiment, and what is skipped or not compared, and why.
-        footnotes: what the marks in the layouts say.
+        footnotes: the notes of the verdicts, and their marks.
     """
 
     kind: Kind
-    measured: Collection
-    table: pd.DataFrame
-    layouts: Sequence[Table]
+    measured: Measured
+    lines: Sequence[Line]
+    tables: Sequence[Table]
     remarks: Sequence[str]
-    footnotes: Sequence[str]
+    footnotes: Footnotes
 
     @classmethod
-    def of(cls, kind: Kind, measured: Collection) -> "Document":
+    def of(cls, kind: Kind, measured: Measured) -> "Report":
         """Compare the measurements with the printed numbers."""
+        lines = compared(_comparable(kind.rows(measured.trained), measured), kind.published)
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-        table = compared(_judged(kind.rows(measured.trained), measured), kind.published)
-        judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
-        footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
-        layouts = kind.tables(footnotes.mark(table, judged))
-        remarks = [*kind.experiment.remarks, *_remarks(table, skipped)]
-        return cls(kind, measured, table, layouts, remarks, footnotes.texts())
+        remarks = [*kind.experiment.remarks, *_remarks(lines, skipped)]
+        footnotes = Footnotes.of([] if kind.shows_notes else lines)
+        return cls(kind, measured, lines, kind.tables(lines), remarks, footnotes)
 
     def texts(self) -> dict[str, str]:
         """File -> contents."""
-        return {"table.csv": csv(self.table), "table.md": self.markdown(), "table.tex": self.latex()}
+        return {
+            "table.csv": file.text(file.frame(self.lines)), "table.md": self.markdown(), "table.tex": self.latex(),
+        }  # fmt: skip
 
     def markdown(self) -> str:
         """For GitHub."""
-        notes = self._notes()
+        notes = self.notes()
         return "\n".join(
             [
                 f"<!-- made by: {self.command()} -->",
                 "",
-                "\n\n".join(layout.markdown() for layout in self.layouts),
+                "\n\n".join(markdown(table, self.footnotes) for table in self.tables),
                 "",
                 self.provenance(),
                 self.verdicts(),
@@ -69,15 +72,21 @@ class Document:
 
     def terminal(self, width: int = 100) -> str:
         """For a terminal of this many columns."""
-        below = [self.provenance(), self.verdicts(), *(f"* {note}." for note in self._notes())]
+        below = [self.provenance(), self.verdicts(), *(f"* {note}." for note in self.notes())]
         wrapped = [textwrap.fill(line, width, subsequent_indent="  " * line.startswith("*")) for line in below]
-        return "\n\n".join([*(terminal.fitted(layout, width) for layout in self.layouts), "\n".join(wrapped)])
+        shown = [terminal.fitted(table, width, self.footnotes) for table in self.tables]
+        return "\n\n".join([*shown, "\n".join(wrapped)])
 
     def latex(self) -> str:
         """Tabulars for a paper."""
         head = f"% {self.provenance()}\n"
-        below = "".join(f"\n\\par\\noindent{{\\footnotesize {as_latex(note)}.}}" for note in self.footnotes)
-        return head + "\n".join(table.latex() for table in self.layouts) + (f"{below}\n" if below else "")
+        notes = [latex.escaped(note) for note in self.footnotes.texts()]
+        below = "".join(f"\n\\par\\noindent{{\\footnotesize {note}.}}" for note in notes)
+        return head + "\n".join(latex.latex(table, self.footnotes) for table in self.tables) + (below and f"{below}\n")
+
+    def notes(self) -> list[str]:
+        """What stands below the tables: remarks, then footnotes."""
+        return [*self.remarks, *self.footnotes.texts()]
 
     def command(self) -> str:
         """The command that makes this report of this budget."""
@@ -87,7 +96,7 @@ class Document:
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`"""
-        return f"Verdicts: {counts(self.table['verdict'])}."
+        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict)}."
 
     def provenance(self) -> str:
         """How many runs of what length these are."""
@@ -110,16 +119,8 @@ class Document:
         """Which data stand in for those of the source; empty if none do."""
         return stand_ins(self.measured.manifest)
 
-    def _notes(self) -> list[str]:
-        return [*self.remarks, *self.footnotes]
 
-
-def csv(frame: pd.DataFrame) -> str:
-    """CSV with ten digits: further ones differ between processors, which add in different orders."""
-    return frame.to_csv(index=False, lineterminator="\n", float_format="%.10g")
-
-
-def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
+def _comparable(rows: Sequence[Row], measured: Measured) -> Sequence[Row]:
     """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
     budget, data = measured.manifest["budget"], stand_ins(measured.manifest)
     reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
@@ -130,11 +131,12 @@ def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
     return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
 
 
-def _remarks(table: pd.DataFrame, skipped: pd.DataFrame) -> list[str]:
-    """List the skipped cells, and the metrics that are not compared. Their reason is the last part of a note."""
+def _remarks(lines: Sequence[Line], skipped: pd.DataFrame) -> list[str]:
+    """List the skipped cells, and the metrics that are not compared. Their reason is the last of the notes."""
     metrics: dict[str, dict[str, None]] = {}
-    for row in records(table[table["verdict"] == Verdict.NOT_COMPARABLE]):
-        metrics.setdefault(row["note"].rpartition("; ")[2], {})[row["metric"]] = None
+    for line in lines:
+        if line.verdict is Verdict.NOT_COMPARABLE:
+            metrics.setdefault(line.notes[-1], {})[line.place.metric] = None
     return [
         *(f"{row.task} {row.operation} / {row.model}: skipped, {row.note}" for row in skipped.itertuples()),
         *(f"{', '.join(names)}: not comparable, {reason}" for reason, names in metrics.items()),

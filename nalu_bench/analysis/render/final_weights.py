@@ -1,4 +1,4 @@
-"""Final weights for a page: are they at -1, 0 and 1, and how far are the gates open?"""
+"""Final weights: are they at -1, 0 and 1, and how far are the gates open?"""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import CELL_KEYS, records
-from nalu_bench.analysis.pages.curves import title
+from nalu_bench.analysis.measure.measured import CELL_KEYS, Measured, records
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.learning_curves import title
 from nalu_bench.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from nalu_bench.analysis.loaded import Loaded
 
 COLUMNS, BINS = 4, 60
 
@@ -22,15 +20,15 @@ NEAR = 0.01
 """A weight counts as being at a number if it is this near."""
 
 
-def picture(loaded: "Loaded", **words: str) -> "Figure":
+def picture(measured: Measured, **words: str) -> "Figure":
     """The weights of the cells that have these words, such as model="nmu".
 
     Raises:
         UsageError if no weights of such cells were kept.
     """
-    found = list(panels(loaded, **words))
+    found = list(panels(measured, **words))
     if not found:
-        raise UsageError(f"no weights of {loaded.experiment.name} with {words or 'any words'} were kept.")
+        raise UsageError(f"no weights of {measured.manifest['experiment']} with {words or 'any words'} were kept.")
     return draw(found)
 
 
@@ -46,13 +44,13 @@ def draw(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
     return figure
 
 
-def panels(loaded: "Loaded", **words: str) -> Iterator[tuple[str, np.ndarray]]:
+def panels(measured: Measured, **words: str) -> Iterator[tuple[str, np.ndarray]]:
     """Title and all entries, over the seeds, of every matrix and gate of every cell."""
-    weights = loaded.weights
+    weights = measured.weights
     if weights.empty:
         return
     weights = weights[weights["kind"] != "array"]
-    cells = {line["cell"]: line for line in records(loaded.runs.drop_duplicates("cell")) if line["role"] == "cell"}
+    cells = {line["cell"]: line for line in records(measured.runs.drop_duplicates("cell")) if line["role"] == "cell"}
     for (cell, name), group in weights.groupby(["cell", "name"], sort=False):
         own = cells.get(str(cell))
         if own and all(str(own[key]) == value for key, value in words.items()):
@@ -73,9 +71,9 @@ def _histogram(axis: Any, heading: str, values: np.ndarray) -> None:
     axis.tick_params(labelsize=6)
 
 
-def sparsity(loaded: "Loaded") -> pd.DataFrame:
+def sparsity(measured: Measured) -> pd.DataFrame:
     """The largest distance of a weight from -1, 0 and 1 at the selected step: the median over seeds, for every cell."""
-    runs = loaded.runs[loaded.runs["role"] == "cell"]
+    runs = measured.runs[measured.runs["role"] == "cell"]
     if "sparsity_error" not in runs:
         return pd.DataFrame()
     found = runs.groupby(CELL_KEYS, sort=False)["sparsity_error"].describe(percentiles=[0.5])

@@ -8,13 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Format, Table, percent, scientific
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
+from nalu_bench.analysis.reports.kind import Kind, Settings
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.table.claim import Claim
+from nalu_bench.analysis.table.formats import Format, percent, scientific
+from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Line, Row, Value, by_metric, grouped
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -31,6 +36,9 @@ SOLVED = 1e-5
 
 MANY = 0.1
 """The claim of "many" solutions holds if at least this share of the values of w2 has another one (our choice)."""
+
+SIGNS = {"epsilon": "ε"}
+"""The sign of an option in the paper."""
 
 FAINTEST = 0.1
 """Smaller losses are all drawn in one colour."""
@@ -89,45 +97,42 @@ class Surface(Kind):
     """
 
     settings = SurfaceSettings
+    report: SurfaceSettings
     metrics: ClassVar[Mapping[str, Span | None]] = dict.fromkeys(METRICS)
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
-        models = {panel["model"] for panel in self.report["panels"]}
-        return {"task": {self.report["task"]}, "operation": {self.report["operation"]}, "model": models}
+        models = {panel.model for panel in self.report.panels}
+        return {"task": {self.report.task}, "operation": {self.report.operation}, "model": models}
 
     def check(self, cells: Sequence[Wanted]) -> None:
-        for panel in self.report["panels"]:
-            if panel["model"] not in FORMULAS:
-                raise unknown(f"model in a panel of {self.experiment.name}", panel["model"], FORMULAS)
+        for panel in self.report.panels:
+            if panel.model not in FORMULAS:
+                raise unknown(f"model in a panel of {self.experiment.name}", panel.model, FORMULAS)
         try:
-            first, second = (np.asarray(self.report[key], np.float64) for key in ("first", "second"))
-            second @ first @ np.asarray(self.report["x"])
+            first, second = (np.asarray(getattr(self.report, key), np.float64) for key in ("first", "second"))
+            second @ first @ np.asarray(self.report.x)
         except ValueError as error:
             name = self.experiment.name
             raise UsageError(f"x, first and second of {name} must be a vector and two matrices: {error}.") from None
 
     def rows(self, measured: Measured) -> list[Row]:
-        return [row for panel in self.report["panels"] for row in self._rows(panel)]
+        return [row for panel in self.report.panels for row in self._rows(panel)]
 
-    def _rows(self, panel: dict[str, Any]) -> list[Row]:
-        words = {key: self.report[key] for key in ("task", "operation")}
-        words |= {"setting": _setting(panel), "split": "", "model": panel["model"]}
+    def _rows(self, panel: Panel) -> list[Row]:
+        place = Place(self.report.task, _setting(panel), self.report.operation, model=panel.model)
         excess = self._excess(panel)
-        tolerance = SOLVED * self.report["target"]
+        tolerance = SOLVED * self.report.target
         others = (excess > tolerance).any(axis=1) & (excess < -tolerance).any(axis=1)
-        loss, share = float(excess[-1, -1] ** 2), float(others.mean())
-        statistics = {
-            "loss_at_solution": (loss, claimed(loss, loss, SOLVED, f"a loss of at most {SOLVED:g}", False)),
-            "other_solutions": (share, claimed(share, share, MANY, f"a share of at least {percent(MANY)}")),
-            "largest_loss": (float((excess**2).max()), None),
-        }
-        nothing = (float("nan"), float("nan"))
+        loss, share, largest = float(excess[-1, -1] ** 2), float(others.mean()), float((excess**2).max())
+        solved = Claim("", Value(_tidy(loss)), SOLVED, False, f"a loss of at most {SOLVED:g}", exact=True)
+        many = Claim("", Value(_tidy(share)), MANY, True, f"a share of at least {percent(MANY)}", exact=True)
         return [
-            Row({**words, "metric": metric}, _tidy(value), *nothing, 0, 0, test)
-            for metric, (value, test) in statistics.items()
+            solved.row(place.at(metric="loss_at_solution")),
+            many.row(place.at(metric="other_solutions")),
+            Row(place.at(metric="largest_loss"), Value(_tidy(largest)), 0, 0),
         ]
 
-    def _excess(self, panel: dict[str, Any]) -> "Grid":
+    def _excess(self, panel: Panel) -> "Grid":
         """Output minus target for every w2 (rows, upwards) and w1 (columns, to the right)."""
         import torch
 
@@ -137,35 +142,36 @@ class Surface(Kind):
             return torch.as_tensor(values, dtype=torch.float64)
 
         w1, w2 = self._weights(panel)
-        x = tensor(self.report["x"]).unsqueeze(-1)  # one example, a column
-        hidden = tensor(w1)[:, None, None] * (tensor(self.report["first"]) @ x)
-        W2 = tensor(w2)[:, None, None, None] * tensor(self.report["second"])
-        formula = getattr(functional, FORMULAS[panel["model"]])
-        output: Grid = formula(hidden, W2, **panel["options"])[..., 0, 0].numpy()
-        return output - float(self.report["target"])
+        x = tensor(self.report.x).unsqueeze(-1)  # one example, a column
+        hidden = tensor(w1)[:, None, None] * (tensor(self.report.first) @ x)
+        W2 = tensor(w2)[:, None, None, None] * tensor(self.report.second)
+        formula = getattr(functional, FORMULAS[panel.model])
+        output: Grid = formula(hidden, W2, **panel.options)[..., 0, 0].numpy()
+        return output - float(self.report.target)
 
-    def _weights(self, panel: dict[str, Any]) -> "tuple[Grid, Grid]":
+    def _weights(self, panel: Panel) -> "tuple[Grid, Grid]":
         """The values of w1 and of w2, rounded so that they include exactly 0 and 1."""
-        grid = np.linspace(-1, 1, self.report["points"]).round(9)
-        return grid, grid[grid >= panel["lowest"]]
+        grid = np.linspace(-1, 1, self.report.points).round(9)
+        return grid, grid[grid >= panel.lowest]
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        printed = {metric for metric in METRICS if (table["printed"][table["metric"] == metric] != "").any()}
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        printed = {line.place.metric for line in lines if line.printed and line.printed.text}
         header = ["Second layer"]
         for metric, (name, _) in METRICS.items():
             header += [name, *(["printed", "verdict"] if metric in printed else [])]
         rows = []
-        for (model, setting), group in table.groupby(["model", "setting"], sort=False):
-            lines = {line["metric"]: line for line in records(group)}
-            rows.append([_title(str(model), str(setting))])
+        for place, group in grouped(lines, lambda line: line.place.cell()).items():
+            found, row = by_metric(group), list[Shown]([_title(place.model, place.setting)])
             for metric, (_, form) in METRICS.items():
-                rows[-1].append(form(lines[metric]["ours"]))
-                rows[-1] += [lines[metric][key] or "–" for key in ("printed", "verdict") if metric in printed]
+                line = found[metric]
+                row.append(Ours(line, form))
+                row += [Theirs(line), Judged(line)] if metric in printed else []
+            rows.append(row)
         return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The surfaces as the paper draws them, and below them the same losses as maps."""
-        panels, highest = self.report["panels"], self.report["highest"]
+        panels, highest = self.report.panels, self.report.highest
         figure, axes = style.new_figure(7.4, 3.9, rows=2, columns=len(panels))
         drawn = []
         for (above, below), panel in zip(axes.T, panels, strict=True):
@@ -174,7 +180,7 @@ class Surface(Kind):
             place = above.get_subplotspec()
             above.remove()
             solid = figure.add_subplot(place, projection="3d")
-            solid.set_title(_title(panel["model"], _setting(panel)))
+            solid.set_title(_title(panel.model, _setting(panel)))
             _draw_surface(solid, w1, w2, loss, highest)
             colors = _draw_map(below, w1, w2, loss, highest)
             drawn.append(_numbers(panel, w1, w2, loss))
@@ -185,14 +191,14 @@ class Surface(Kind):
         return figure, pd.concat(drawn, axis=1).reset_index()
 
 
-def _setting(panel: dict[str, Any]) -> str:
+def _setting(panel: Panel) -> Setting:
     """`epsilon=0.1`."""
-    return ";".join(f"{name}={value:g}" for name, value in panel["options"].items())
+    return Setting({name: f"{value:g}" for name, value in panel.options.items()})
 
 
-def _title(model: str, setting: str) -> str:
+def _title(model: str, setting: Setting) -> str:
     """`NAC•, ε = 0.1`."""
-    return ", ".join(filter(None, [style.label(model), setting.replace("epsilon=", "ε = ")]))
+    return ", ".join([style.label(model), *(f"{SIGNS.get(name, name)} = {value}" for name, value in setting.items())])
 
 
 def _tidy(value: float) -> float:
@@ -200,10 +206,10 @@ def _tidy(value: float) -> float:
     return float(f"{value:.5e}") if value >= 1e-12 else 0.0
 
 
-def _numbers(panel: dict[str, Any], w1: "Grid", w2: "Grid", loss: "Grid") -> "pd.Series[float]":
+def _numbers(panel: Panel, w1: "Grid", w2: "Grid", loss: "Grid") -> "pd.Series[float]":
     """The losses drawn in one panel, indexed by their weights."""
     weights = pd.MultiIndex.from_product([w2, w1], names=["w2", "w1"])
-    name = " ".join(filter(None, [panel["model"], _setting(panel)]))
+    name = " ".join(filter(None, [panel.model, str(_setting(panel))]))
     return pd.Series([_tidy(value) for value in loss.ravel()], weights, name=name)
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import claim_truth
 from nalu_bench.analysis.stats.intervals import mean_difference, welch_p_value
 from nalu_bench.analysis.stats.verdicts import holm
+from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.line import Value
 from nalu_bench.errors import UsageError
 
 Array = NDArray[np.float64]
@@ -21,8 +22,8 @@ LONGER, SHORTER, ALIKE = "longer", "shorter", "not told apart"
 
 
 @dataclass
-class Claim:
-    """A claim in words and its limit, `at_least` or `at_most`, which must hold for all `models` or all `pairs`.
+class Sentence:
+    """What a claim says: a limit, `at_least` or `at_most`, which must hold for all `models` or all `pairs`.
 
     Attributes:
         models, times: the mean success of each model over the times from the first to the second, or its T50.
@@ -35,23 +36,16 @@ class Claim:
     at_least: float | None = None
     at_most: float | None = None
 
+    def check(self, name: str) -> None:
+        """Raise UsageError for a claim on nothing or without one limit."""
+        if bool(self.models) == bool(self.pairs):
+            raise UsageError(f"the claim {name} must be on models or on pairs of them, and not on both.")
+        if (self.at_least is None) == (self.at_most is None):
+            raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
 
-Interval = tuple[float, float, float]
-"""A number, and the low and the high limit of its 95 % interval."""
-
-
-class Tested(NamedTuple):
-    """A claim's number, that which is furthest from true.
-
-    Attributes:
-        runs: behind it. what: it is, in words. limit, above: the claimed side of it.
-    """
-
-    interval: Interval
-    runs: list[pd.DataFrame]
-    what: str
-    limit: float
-    above: bool
+    def agents(self) -> set[str]:
+        """The agents that it is about."""
+        return {*self.models, *(model for pair in self.pairs for model in pair)}
 
 
 class Difference(NamedTuple):
@@ -59,48 +53,38 @@ class Difference(NamedTuple):
 
     scale: str
     pair: tuple[str, str]
-    interval: Interval
+    ours: Value
     says: str
 
 
-def check(name: str, claim: Mapping[str, object]) -> None:
-    """Raise UsageError for a claim on nothing or without one limit."""
-    if bool(claim["models"]) == bool(claim["pairs"]):
-        raise UsageError(f"the claim {name} must be on models or on pairs of them, and not on both.")
-    if (claim["at_least"] is None) == (claim["at_most"] is None):
-        raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
-
-
 def tested(
-    claim: Claim,
+    said: Sentence,
     agents: Mapping[str, pd.DataFrame],
     t50: Callable[[pd.DataFrame], Array],
     mean: Callable[[pd.DataFrame, Sequence[int]], Array],
-) -> Tested | None:
-    """A claim's number; None unless all of its agents have runs.
-
-    A claim that must hold for several agents is tested on the one furthest from true, which needs no correction for
-    their number: the claim is the intersection of what it says of each.
+) -> tuple[Claim, list[pd.DataFrame]] | None:
+    """The claim where it is furthest from true, and the runs behind it; None unless all of its agents have runs.
 
     Args:
         agents: model -> runs. t50: the T50 of every seed. mean: mean success of every seed over the times.
     """
-    above = claim.at_least is not None
-    limit = claim.at_least if claim.at_least is not None else claim.at_most
+    above = said.at_least is not None
+    limit = said.at_least if said.at_least is not None else said.at_most
     assert limit is not None
-    if not {*claim.models, *(model for pair in claim.pairs for model in pair)} <= set(agents):
+    if not said.agents() <= set(agents):
         return None
-    found = []
-    for model in claim.models:
-        runs, times = agents[model], claim.times
+    found: dict[Claim, list[pd.DataFrame]] = {}
+    for model in said.models:
+        runs, times = agents[model], said.times
         samples = t50(runs) if times is None else mean(runs, times)
-        what = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
-        found.append(Tested(medians.bounds_of(samples), [runs], what, limit, above))
-    for one, other in claim.pairs:
+        quantity = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
+        found[Claim(quantity, Value(*medians.bounds_of(samples)), limit, above)] = [runs]
+    for one, other in said.pairs:
         both = [agents[one], agents[other]]
-        what = f"T50 of {style.label(one)} − {style.label(other)}"
-        found.append(Tested(mean_difference(t50(both[0]), t50(both[1])), both, what, limit, above))
-    return min(found, key=lambda each: claim_truth(each.interval[1], each.interval[2], limit, above))
+        quantity = f"T50 of {style.label(one)} − {style.label(other)}"
+        found[Claim(quantity, Value(*mean_difference(t50(both[0]), t50(both[1]))), limit, above)] = both
+    worst = furthest_from_true(found)
+    return worst, found[worst]
 
 
 def _words(times: Sequence[int]) -> str:
@@ -123,4 +107,4 @@ def differences(pairs: Sequence[Sequence[str]], by_scale: Mapping[str, Mapping[s
     rejected = holm([welch_p_value(mine, others) for *_, mine, others in sides])
     for (scale, pair, mine, others), apart in zip(sides, rejected, strict=True):
         interval = mean_difference(mine, others)
-        yield Difference(scale, pair, interval, ALIKE if not apart else LONGER if interval[0] > 0 else SHORTER)
+        yield Difference(scale, pair, Value(*interval), ALIKE if not apart else LONGER if interval[0] > 0 else SHORTER)

@@ -1,23 +1,28 @@
 """The identity failure: errors of multilayer perceptrons inside and outside their training range."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note, records
+from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.tables import Table, ours, three_digits
-from nalu_bench.analysis.reports.kind import Kind, Row, Settings, claimed
-from nalu_bench.analysis.reports.papers import identity_claims
-from nalu_bench.analysis.reports.papers.identity_claims import Array, Errors
+from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.formats import Format, three_digits
+from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table
+from nalu_bench.analysis.table.line import Line, Row, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import identity_claims
+from nalu_bench.papers.trask2018.identity_claims import Array, Errors
 from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -26,8 +31,11 @@ if TYPE_CHECKING:
 
 LINES = ["-", "--", "-."]
 
-Cell = tuple[dict[str, str], Errors, pd.DataFrame]
-"""One activation: its words, the errors of its seeds by range, its runs."""
+CLAIM = "claim_"
+"""Start of the metric of a claim."""
+
+Activation = tuple[Place, Errors, pd.DataFrame]
+"""One activation: its place, the errors of its seeds by range, its runs."""
 
 
 @dataclass
@@ -57,11 +65,12 @@ class Identity(Kind):
     """
 
     settings = IdentitySettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {f"claim_{name}": None for name in identity_claims.NAMES}
+    report: IdentitySettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}{name}": None for name in identity_claims.NAMES}
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:
-        ranges = self.report["ranges"]
+        ranges = self.report.ranges
         for name in {"inside", "outside"} - set(ranges):
             raise UsageError(f"the ranges of {self.experiment.name} must hold {name}.")
         for name, ends in ranges.items():
@@ -70,73 +79,63 @@ class Identity(Kind):
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = self._cells(measured)
-        means = {name: [float(errors[name].mean()) for _, errors, _ in cells] for name in self.report["ranges"]}
+        means = {name: [float(errors[name].mean()) for _, errors, _ in cells] for name in self.report.ranges}
         ranks = {name: rankdata(values, method="min") for name, values in means.items()}
-        limits = {
-            name: self.report["claims"]["failing"] * self._scale(measured, name) for name in self.report["ranges"]
-        }
+        limits = {name: self.report.claims.failing * self._scale(measured, name) for name in self.report.ranges}
         rows = []
-        for number, (words, errors, runs) in enumerate(cells):
+        for number, (place, errors, runs) in enumerate(cells):
             for name, values in errors.items():
                 inside, rank = means["inside"][number], ranks[name][number]
-                rows += self._rows(words | {"split": name}, values, inside, rank, limits[name], runs)
+                rows += self._rows(place.at(split=name), values, inside, rank, limits[name], runs)
         return rows + self._claims(measured, cells)
 
     def _scale(self, measured: Measured, name: str) -> float:
         """Mean |x| of the probes of a range."""
         x = measured.predictions["target"]
-        return float(x[_chosen(x, name, self.report["ranges"])].abs().mean())
+        return float(x[_chosen(x, name, self.report.ranges)].abs().mean())
 
-    def _claims(self, measured: Measured, cells: list[Cell]) -> list[Row]:
+    def _claims(self, measured: Measured, cells: list[Activation]) -> list[Row]:
         """The tests of the printed claims; none if an activation that they are about was not asked for."""
-        thresholds = identity_claims.Thresholds(**self.report["claims"])
-        found = {_activation(words): errors for words, errors, _ in cells}
-        if not thresholds.are_about() <= set(found):
+        found = {_activation(place): errors for place, errors, _ in cells}
+        if not self.report.claims.are_about() <= set(found):
             return []
         seen = measured.predictions["target"]
-        claims = identity_claims.Claims(
+        tests = identity_claims.Tests(
             found,
-            thresholds,
+            self.report.claims,
             scale=self._scale(measured, "outside"),
-            trained=tuple(self.report["ranges"]["inside"]),
+            trained=tuple(self.report.ranges["inside"]),
             tested=(float(seen.min()), float(seen.max())),
         )
-        words, _, runs = cells[0]
-        where = words | {"setting": "", "split": "outside"}
-        rows = []
-        for name in self.published["metric"][self.published["metric"].str.startswith("claim_")]:
-            tested: identity_claims.Tested = getattr(claims, name.removeprefix("claim_"))()
-            compare = claimed(tested.low, tested.high, tested.threshold, above=tested.above)
-            numbers = (tested.value, tested.low, tested.high)
-            rows.append(
-                Row({**where, "metric": name}, *numbers, len(runs), int(runs["steps"].iloc[0]), compare, tested.what)
-            )
-        return rows
+        place, _, runs = cells[0]
+        where = place.at(setting=Setting(), split="outside")
+        claims = [other.metric for other in self.published if other.metric.startswith(CLAIM)]
+        return [
+            getattr(tests, name.removeprefix(CLAIM))().row(where.at(metric=name), [runs]) for name in claims
+        ]  # fmt: skip
 
     def _rows(
-        self, where: dict[str, str], errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
+        self, place: Place, errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
     ) -> list[Row]:
-        count, steps, note = len(errors), int(runs["steps"].iloc[0]), count_note(runs)
-        if count < len(runs):
-            note = "; ".join(filter(None, [note, f"{len(runs) - count} seeds have no finite prediction"]))
-        (mean, low, high), nothing = mean_interval(errors), (float("nan"), float("nan"))
-        found = [Row({**where, "metric": "mae"}, mean, low, high, count, steps, None, note)]
-        if where["split"] != "inside":
-            failing, asked = int((errors >= limit).sum()) + len(runs) - count, len(runs)
-            numbers = {
-                "ratio": (mean / inside, *nothing),
-                "rank": (rank, *nothing),
-                "failing": (failing / asked, *wilson_interval(failing, asked)),
+        missing = len(runs) - len(errors)
+        note, mean = f"{missing} seeds have no finite prediction" if missing else "", Value(*mean_interval(errors))
+        numbers = {"mae": mean}
+        if place.split != "inside":
+            failing, asked = int((errors >= limit).sum()) + missing, len(runs)
+            numbers |= {
+                "ratio": Value(mean.value / inside),
+                "rank": Value(rank),
+                "failing": Value(failing / asked, *wilson_interval(failing, asked)),
             }
-            found += [Row({**where, "metric": name}, *each, count, steps, None, note) for name, each in numbers.items()]
-        return found
+        rows = [row_of(place.at(metric=name), value, runs, note) for name, value in numbers.items()]
+        return [replace(one, n_seeds=len(errors)) for one in rows]
 
-    def _cells(self, measured: Measured) -> list[Cell]:
+    def _cells(self, measured: Measured) -> list[Activation]:
         errors = self._errors(measured.predictions)
         cells = []
-        for words, runs in by_cell(measured.runs):
+        for place, runs in by_cell(measured.runs):
             mine = errors.loc[runs["cell"].iloc[0]]
-            cells.append((words, {str(name): values.to_numpy(float) for name, values in mine.items()}, runs))
+            cells.append((place, {str(name): values.to_numpy(float) for name, values in mine.items()}, runs))
         return cells
 
     def _errors(self, predictions: pd.DataFrame) -> pd.DataFrame:
@@ -145,45 +144,54 @@ class Identity(Kind):
         keys = [predictions["cell"], predictions["seed"]]
         finite = pd.Series(np.isfinite(distance), distance.index).groupby(keys).all()
         errors = {
-            name: distance[_chosen(predictions["target"], name, self.report["ranges"])].groupby(keys).mean()
-            for name in self.report["ranges"]
+            name: distance[_chosen(predictions["target"], name, self.report.ranges)].groupby(keys).mean()
+            for name in self.report.ranges
         }
         return pd.DataFrame(errors).loc[finite]
 
-    def tables(self, table: pd.DataFrame) -> list[Table]:
-        claims = table[table["metric"].str.startswith("claim_")]
-        errors = table.drop(claims.index)
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
+        errors = [line for line in lines if not line.place.metric.startswith(CLAIM)]
         title = f"{self.experiment.title} ({self.experiment.source})"
-        return [self._errors_table(errors, title), _claims_table(claims, title)]
+        rows: list[list[Shown]] = [
+            [line.printed.text if line.printed else "", tested_by(line), Ours(line, three_digits), Judged(line)]
+            for line in claims
+        ]
+        header = ["The source says", "Tested by", "ours", "verdict"]
+        return [self._errors_table(errors, title), Table(f"Claims. {title}", header, rows)]
 
-    def _errors_table(self, table: pd.DataFrame, title: str) -> Table:
-        lines = {(line["setting"], line["split"], line["metric"]): line for line in records(table)}
-        header, forms = ["Activation"], []
-        start, end = self.report["ranges"]["inside"]
-        for name, (low, high) in self.report["ranges"].items():
+    def _errors_table(self, lines: Sequence[Line], title: str) -> Table:
+        found = {(line.place.setting, line.place.split, line.place.metric): line for line in lines}
+        header, columns = ["Activation"], list[tuple[str, str, Format]]()
+        start, end = self.report.ranges["inside"]
+        for name, (low, high) in self.report.ranges.items():
             around = name != "inside" and low <= start and high >= end
             if around:  # a few bad seeds make a mean, so the share comes first
                 header.append("failing seeds")
-                forms.append((name, "failing", _share))
+                columns.append((name, "failing", "{:.0%}".format))
             header.append(f"Error in {'the rest of ' if around else ''}[{low:g}, {high:g}]")
-            forms.append((name, "mae", _error))
+            columns.append((name, "mae", three_digits))
             if around:
                 header += ["ratio", "rank"]
-                forms += [(name, "ratio", _ratio), (name, "rank", _rank)]
-        outside = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours", kind="stable")
-        rows = [
-            [style.activation_label(_activation(line)), *(show(lines[line["setting"], *key]) for *key, show in forms)]
-            for line in records(outside)
-        ]
+                columns += [(name, "ratio", three_digits), (name, "rank", "{:.0f}".format)]
+        rows: list[list[Shown]] = []
+        for line in self._ranked(lines):
+            cells = [(found[line.place.setting, name, metric], form) for name, metric, form in columns]
+            shown = [Ours(one, form, alone=one.place.metric != "mae") for one, form in cells]
+            rows.append([style.activation_label(_activation(line.place)), *shown])
         return Table(title, header, rows)
 
-    def figure(self, measured: Measured, table: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+    def _ranked(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines with the ranks of the activations, in their order."""
+        ranks = [line for line in lines if (line.place.split, line.place.metric) == ("outside", "rank")]
+        return sorted(ranks, key=lambda line: line.ours.value)
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Mean absolute error against x with its 95 % band, one line an activation, the training range shaded."""
         drawn = _bands(measured)
-        ranked = table[(table["split"] == "outside") & (table["metric"] == "rank")].sort_values("ours")
-        names = [_activation(line) for line in records(ranked)]
+        names = [_activation(line.place) for line in self._ranked(lines)]
         figure, axes = style.new_figure(7.0, 4.4)
-        axis, (low, high) = axes[0][0], self.report["ranges"]["inside"]
+        axis, (low, high) = axes[0][0], self.report.ranges["inside"]
         axis.axvspan(low, high, color="#dddddd", alpha=0.6, linewidth=0)
         ends = {}
         for number, name in enumerate(names):
@@ -200,7 +208,7 @@ class Identity(Kind):
         return figure, drawn
 
 
-def _chosen(x: "pd.Series[float]", name: str, ranges: dict[str, tuple[float, float]]) -> "pd.Series[bool]":
+def _chosen(x: "pd.Series[float]", name: str, ranges: Mapping[str, Sequence[float]]) -> "pd.Series[bool]":
     """Whether each x belongs to the range called `name`."""
     low, high = ranges[name]
     start, end = ranges["inside"]
@@ -208,51 +216,21 @@ def _chosen(x: "pd.Series[float]", name: str, ranges: dict[str, tuple[float, flo
     return (x >= low) & (x <= high) & (outside | (name == "inside"))
 
 
-def _activation(words: dict[str, Any]) -> str:
-    """`relu` of `activation=relu`."""
-    return str(words["setting"]).partition("=")[2]
-
-
-def _error(line: dict[str, Any]) -> str:
-    return ours(line, three_digits)
-
-
-def _ratio(line: dict[str, Any]) -> str:
-    return three_digits(line["ours"])
-
-
-def _rank(line: dict[str, Any]) -> str:
-    return f"{line['ours']:.0f}"
-
-
-def _share(line: dict[str, Any]) -> str:
-    return f"{line['ours']:.0%}" if np.isfinite(line["ours"]) else "–"
-
-
-def _claims_table(claims: pd.DataFrame, title: str) -> Table:
-    rows = [
-        [
-            line["printed"],
-            line["note"].replace("; a claim in words", ""),
-            ours(line, three_digits),
-            line["verdict"] or "–",
-        ]
-        for line in records(claims)
-    ]
-    return Table(f"Claims. {title}", ["The source says", "Tested by", "ours", "verdict"], rows)
+def _activation(place: Place) -> str:
+    return place.setting["activation"]
 
 
 def _bands(measured: Measured) -> pd.DataFrame:
     """The mean absolute error of every activation at every x, with Student's interval over the seeds."""
     frames = []
-    for words, runs in by_cell(measured.runs):
+    for place, runs in by_cell(measured.runs):
         mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
         error = (mine["prediction"].astype(float) - mine["target"]).abs()
         found = error[np.isfinite(error)].groupby(mine["target"]).agg(["mean", "std", "count"])
         limits = [student_interval(mean, spread, int(count)) for mean, spread, count in found.to_numpy()]
         low, high = np.array(limits).T
         frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
-        frames[-1].insert(0, "activation", _activation(words))
+        frames[-1].insert(0, "activation", _activation(place))
     return pd.concat(frames, ignore_index=True)
 
 

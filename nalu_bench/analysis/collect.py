@@ -1,0 +1,160 @@
+"""Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import CURVES, PREDICTIONS, RUNS, WEIGHTS, with_counts
+from nalu_bench.analysis.measure.record import kept_points, small_weights
+from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.plan.blocks import parse_ranges
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import Status
+
+
+def collect(
+    kind: Kind, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured]
+) -> Measured:
+    """Collect the runs of the store, and from earlier collections those that the store lacks.
+
+    `budget` goes into the manifest. Runs of roles other than "cell" are collected first, because runs of the role
+    "cell" may be judged by them.
+    """
+    beside = [want for want in wanted if want.role != "cell"]
+    others = _measured(kind, beside, store, earlier, pd.DataFrame(columns=RUNS)).runs
+    found = _measured(kind, wanted, store, earlier, others)
+    parts = {
+        f"{want.cell.digest}/{manifest['seeds']}": manifest
+        for want in wanted
+        for manifest in store.manifests(want.cell)
+        if _seeds(found.runs, want.cell).intersection(parse_ranges(manifest["seeds"]))
+    }
+    cells = {
+        want.cell.digest: {
+            "label": want.label(), "role": want.role, "seeds": len(want.seeds),
+            "criteria": kind.criteria(want.cell, _known(want, others)), "identity": want.cell.identity(),
+            **({"stands_in": want.cell.task.stands_in()} if want.cell.task.stands_in() else {}),
+        }
+        for want in wanted
+    }  # fmt: skip
+    for before in earlier:
+        parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
+    manifest = {
+        "experiment": kind.experiment.name,
+        "source": kind.experiment.source,
+        "budget": budget,
+        "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
+        "runs": len(found.runs),
+        "cells": cells,
+        "parts": dict(sorted(parts.items())),
+    }
+    return Measured(found.runs, found.curves, found.predictions, found.weights, manifest)
+
+
+def _measured(
+    kind: Kind, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured], others: pd.DataFrame
+) -> Measured:
+    """The cells' runs in the store, then those that only earlier collections hold."""
+    runs = _concat([_runs(kind, want, store, _known(want, others)) for want in wanted], RUNS)
+    curves = [kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]) for want in wanted]
+    found = Measured(
+        runs,
+        _concat([_of_cell(want, runs, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
+        _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
+        _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
+    )
+    for before in earlier:
+        found = _with_earlier(found, before, wanted)
+    return replace(found, runs=with_counts(found.runs))
+
+
+def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:
+    """The small effective matrices, gates and recorded arrays of a cell; none if the kind of report has no use."""
+    if not kind.keeps_weights:
+        return pd.DataFrame(columns=["seed", "name"])
+    frames = [frame for frame in (store.weights(cell), store.array_rows(cell)) if len(frame)]
+    rows = _concat(frames, ["seed", "name"]).sort_values(["seed", "name"], kind="stable", ignore_index=True)
+    return small_weights(rows)
+
+
+def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:
+    """The runs of other roles by which a cell may be judged. A cell of such a role itself gets none."""
+    return others if want.role == "cell" else others.iloc[:0]
+
+
+def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """All rows in one frame. Without any frames, as in an experiment without cells, it has `columns`."""
+    some = [frame for frame in frames if len(frame)] or frames[:1] or [pd.DataFrame(columns=list(columns))]
+    return pd.concat(some, ignore_index=True)
+
+
+def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one cell: stored, failed or skipped."""
+    cell = want.cell
+    facts = {
+        "role": want.role, "task": cell.task.name, "setting": str(want.words()),
+        "operation": want.setting().get("operation", ""),
+        "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
+        "asked": len(want.seeds),
+    }  # fmt: skip
+    reason = cell.skip()
+    if reason is not None:
+        return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])
+    runs = store.runs(cell)
+    runs = runs[runs["seed"].isin(want.seeds)]
+    if len(runs):
+        runs = kind.facts(cell, runs, store.curves(cell), others)
+    failed = [
+        {"seed": seed, "status": str(Status.FAILED), "note": why}
+        for seed, why in store.failures(cell).items()
+        if seed in want.seeds
+    ]
+    frame = pd.concat([runs, pd.DataFrame(failed)], ignore_index=True) if failed else runs
+    frame = frame.assign(**{"note": ""} if "note" not in frame else {})
+    for position, (name, value) in enumerate(facts.items()):
+        frame.insert(position, name, value)
+    return frame
+
+
+def _of_cell(want: Wanted, runs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one cell, with its digest as the first column.
+
+    These are the rows of its `runs`, which were read before: more may have been trained meanwhile.
+    """
+    chosen = rows[rows["seed"].isin(_seeds(runs, want.cell))].reset_index(drop=True)
+    chosen.insert(0, "cell", want.cell.digest)
+    return chosen
+
+
+def _seeds(runs: pd.DataFrame, cell: Cell) -> set[int]:
+    return set(runs.loc[runs["cell"] == cell.digest, "seed"]) if "seed" in runs else set()
+
+
+def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:
+    """Add the earlier rows of cells and seeds asked for that the store lacks, in the order of the cells."""
+    asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
+    have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
+    asked_of = {want.cell.digest: len(want.seeds) for want in wanted}
+    order = {want.cell.digest: position for position, want in enumerate(wanted)}
+
+    def earlier(frame: pd.DataFrame) -> pd.DataFrame:
+        keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
+        return frame[[key in asked and key not in have for key in keys]]
+
+    def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        union = _concat([first, earlier(second)])
+        return union.sort_values(
+            ["cell", *by], key=lambda keys: keys.map(order) if keys.name == "cell" else keys, ignore_index=True
+        )
+
+    runs = together(now.runs, before.runs, ["seed"])
+    return Measured(
+        runs.assign(asked=runs["cell"].map(asked_of)),
+        together(now.curves, before.curves, ["seed", "step"]),
+        together(now.predictions, before.predictions, ["seed", "probe", "output"]),
+        together(now.weights, before.weights, ["seed", "name"]),
+    )

@@ -1,0 +1,72 @@
+"""Tables for a page: every verdict is a button that tells its reason when it is pressed."""
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import cells as cells_of
+from nalu_bench.analysis.render.environment import environment
+from nalu_bench.analysis.render.text import text
+from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.analysis.table.layout import Judged, Shown, Table
+from nalu_bench.analysis.table.line import Line, Printed
+from nalu_bench.analysis.table.place import Place
+
+
+def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) -> str:
+    """Tables in the layout of the paper.
+
+    Args:
+        layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell.
+    """
+    cells = cells_of(runs)
+    reasons = {id(line): _reason(number, line, cells) for number, line in enumerate(lines) if line.verdict}
+    shown = [
+        {"title": table.title, "header": table.header, "rows": [[_entry(one, reasons) for one in row]
+                                                                for row in table.rows]}
+        for table in layouts
+    ]  # fmt: skip
+    return environment().get_template("tables.html").render(tables=shown, rows=list(reasons.values()))
+
+
+def _entry(shown: Shown, reasons: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    """A text, or the reason that a verdict tells."""
+    if isinstance(shown, Judged) and shown.line.verdict:
+        return {"text": "", "row": reasons[id(shown.line)]}
+    return {"text": text(shown), "row": None}
+
+
+def anchor(cell: str) -> str:
+    """The anchor of a cell's runs on a page."""
+    return f"cell-{cell}"
+
+
+def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, Any]:
+    """A line as a page tells it, with the anchor of its cell's runs if it is about one cell."""
+    assert line.verdict is not None
+    cell, printed, place = cells.get(line.place.cell(), ""), line.printed or Printed(""), line.place
+    words = [*place.cell().words().values(), place.split, place.metric]
+    return {
+        "id": f"row-{number}",
+        "words": ", ".join(filter(None, words)),
+        "look": line.verdict.name.lower(),
+        "shown": line.shown(),
+        "runs": anchor(cell) if cell else "",
+        "printed": printed.text,
+        "printed_low": printed.low,
+        "printed_high": printed.high,
+        "ours": four_digits(line.ours.value),
+        "ours_low": four_digits(line.ours.low),
+        "ours_high": four_digits(line.ours.high),
+        "n_seeds": line.n_seeds,
+        "steps": line.steps,
+        "reason": line.reason,
+        "note": "; ".join(line.told()),
+    }
+
+
+def escaped(text: object) -> str:
+    """Text for HTML."""
+    return html.escape(str(text))

@@ -1,1 +1,0 @@
-"""Kinds of report that belong to one paper."""

@@ -1,0 +1,36 @@
+"""Our numbers beside the printed ones, with the verdicts of the whole experiment."""
+
+from collections.abc import Mapping, Sequence
+
+from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
+from nalu_bench.analysis.table.line import NOTHING, Line, Printed, Row
+from nalu_bench.analysis.table.place import Place
+
+
+def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Line]:
+    """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
+
+    Rows without a printed number get no verdict. Printed numbers without a row of ours stay, as `not comparable`.
+    """
+    printed = dict(published)
+    matched = [printed.pop(row.place, None) for row in rows]
+    verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
+    settled = iter(settle([verdict for verdict in verdicts if verdict]))
+    lines = [
+        _line(row, match, next(settled) if verdict else None)
+        for row, match, verdict in zip(rows, matched, verdicts, strict=True)
+    ]
+    missing = not_comparable("no runs of ours")
+    return lines + [_line(Row(place, NOTHING, 0, 0), match, missing) for place, match in printed.items()]
+
+
+def _line(row: Row, printed: Printed | None, comparison: Comparison | None) -> Line:
+    line = Line(row.place, row.ours, row.n_seeds, row.steps, printed, notes=row.notes)
+    if comparison is None:
+        return line
+    found = comparison
+    notes = (*row.notes, *found.notes)
+    return Line(
+        row.place, row.ours, row.n_seeds, row.steps, printed, found.verdict, found.by, found.reason, notes,
+        found.threshold,
+    )  # fmt: skip

@@ -1,0 +1,49 @@
+"""How numbers are written."""
+
+import math
+from collections.abc import Callable
+
+Format = Callable[[float], str]
+
+
+def percent(value: float) -> str:
+    """0.94 as `94 %`."""
+    return f"{100 * value + 0.0:.0f} %"  # adding 0.0 turns -0.0 into 0.0
+
+
+def steps(value: float) -> str:
+    """14000.0 as `14,000`."""
+    return f"{value:,.0f}"
+
+
+def scientific(value: float) -> str:
+    """0.0000000261 as `2.6e-08`."""
+    return f"{value:.1e}"
+
+
+def three_digits(value: float) -> str:
+    """1.234 as `1.23`, 0.01 as `0.0100`; 12345 as `1.2e+04`."""
+    return f"{value:#.3g}".rstrip(".") if abs(value) < 1e4 else f"{value:.1e}"
+
+
+def four_digits(value: float) -> str:
+    """1.23456 as `1.235`; empty for nan."""
+    return "" if math.isnan(value) else f"{value:.4g}"
+
+
+def score(value: float) -> str:
+    """A score in percent with one decimal; above 999 as the paper prints it."""
+    return ">999" if value > 999 else f"{value:.1f}"
+
+
+def interval(value: float, low: float, high: float, form: Format) -> str:
+    """`94 % [88 %, 97 %]`; a dash if there is no number, no brackets if there is no interval.
+
+    >>> interval(0.94, 0.875, 0.972, percent)
+    '94 % [88 %, 97 %]'
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isnan(low) or math.isnan(high):
+        return form(value)
+    return f"{form(value)} [{form(low)}, {form(high)}]"

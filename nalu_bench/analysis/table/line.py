@@ -1,0 +1,134 @@
+"""A number of ours, before and after it stands beside a printed one."""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
+from nalu_bench.analysis.table.place import Place
+
+
+class Value(NamedTuple):
+    """A number with the limits of its 95 % interval; nan if there is none."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+NOTHING = Value(math.nan)
+
+
+NUMBER = re.compile(r"(>?-?[\d.]+(e-?\d+)?)?")
+"""A printed number, or none."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number as it stands in a file beside the experiment.
+
+    Attributes:
+        text: as printed; empty if the place is there and no number is. low, high: its printed interval, or empty.
+        n_seeds: the number of seeds behind it; None if it is not printed.
+        source: where it is printed.
+        deviation: the standard deviation over its seeds, if it is recomputed and this is known.
+    """
+
+    text: str
+    low: str = ""
+    high: str = ""
+    n_seeds: int | None = None
+    source: str = ""
+    deviation: float | None = None
+
+    @property
+    def in_words(self) -> bool:
+        """Whether a sentence is printed, and no number."""
+        return not NUMBER.fullmatch(self.text)
+
+    def number(self) -> float:
+        """The printed text as a number; nan if there is none."""
+        return float(self.text or "nan")
+
+
+Compare = Callable[[Printed], Comparison]
+"""The comparison of our number with the printed one of the same place."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of our numbers, before it has a verdict.
+
+    Attributes:
+        place: its key. ours: the number with its interval.
+        n_seeds, steps: number of runs behind it, and the steps that each was trained for.
+        compare: compares our number with a printed one; None if nothing printed can be compared with it.
+        notes: remarks for the reader.
+    """
+
+    place: Place
+    ours: Value
+    n_seeds: int
+    steps: int
+    compare: Compare | None = None
+    notes: tuple[str, ...] = ()
+
+
+IN_WORDS = "a claim in words, our threshold: "
+"""The start of the note that tells by which threshold a claim was tested."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of our numbers beside the printed one of its place.
+
+    Attributes:
+        place, ours, n_seeds, steps: as in `Row`.
+        printed: the printed number, if there is one.
+        verdict: None if nothing is compared. by: how far a number differs. reason: what was compared.
+        notes: remarks on our number, then those of the comparison.
+        threshold: of ours, by which a claim in words was tested, such as `at least 0.5`; empty for numbers.
+    """
+
+    place: Place
+    ours: Value
+    n_seeds: int
+    steps: int
+    printed: Printed | None = None
+    verdict: Verdict | None = None
+    by: str = ""
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    threshold: str = ""
+
+    @property
+    def judged(self) -> bool:
+        """Whether the comparison was made, whatever came out."""
+        return self.verdict not in (None, Verdict.NOT_COMPARABLE)
+
+    def told(self) -> tuple[str, ...]:
+        """All notes, with the threshold of a claim as a sentence."""
+        return (*self.notes, f"{IN_WORDS}{self.threshold}") if self.threshold else self.notes
+
+    def shown(self) -> str:
+        """The verdict, with how far a number differs."""
+        by = f", {self.by}" if self.by and self.verdict is Verdict.DIFFERS else ""
+        return f"{self.verdict}{by}" if self.verdict else ""
+
+
+Key = TypeVar("Key")
+
+
+def grouped(lines: Iterable[Line], key: Callable[[Line], Key]) -> dict[Key, list[Line]]:
+    """Key -> its lines; keys and lines in order of appearance."""
+    found: dict[Key, list[Line]] = {}
+    for line in lines:
+        found.setdefault(key(line), []).append(line)
+    return found
+
+
+def by_metric(lines: Iterable[Line]) -> dict[str, Line]:
+    """Metric -> its line, for the lines of one cell and split."""
+    return {line.place.metric: line for line in lines}

@@ -1,0 +1,43 @@
+"""The place of a number: what was measured, and on which cell."""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from nalu_bench.plan.setting import Setting
+
+
+@dataclass(frozen=True)
+class Place:
+    """The key of a number in `table.csv` and among the printed ones.
+
+    Attributes:
+        task, setting, operation, model: the words of a cell; empty for a number that is about several.
+        split: the data on which it was measured. metric: the name of the number.
+    """
+
+    task: str = ""
+    setting: Setting = field(default_factory=Setting)
+    operation: str = ""
+    split: str = ""
+    model: str = ""
+    metric: str = ""
+
+    def at(self, **words: Any) -> "Place":
+        """The place with other words."""
+        return replace(self, **words)
+
+    def words(self) -> dict[str, str]:
+        """Column of `table.csv` -> text."""
+        return {key: str(value) for key, value in {**asdict(self), "setting": self.setting}.items()}
+
+    def cell(self) -> "Place":
+        """The place of the cell itself, without split and metric."""
+        return replace(self, split="", metric="")
+
+    def told(self) -> str:
+        """For a reader: all words that are not empty."""
+        return " ".join(filter(None, self.cell().words().values()))
+
+
+KEYS = list(Place().words())
+"""The columns of a file that make a place, in their order."""

@@ -1,0 +1,1 @@
+"""Reports of the report of IIT Indore on NAC and NALU."""

@@ -1,0 +1,1 @@
+"""Reports of Madsen & Johansen 2020, Neural Arithmetic Units."""

@@ -1,0 +1,46 @@
+"""The words that tell cells of one task and model apart."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Setting(Mapping[str, str]):
+    """A mapping that does not change: word -> value, such as hidden -> 4. Written as `hidden=4;length=10`.
+
+    >>> setting = Setting.parse("hidden=4") | {"length": 10}
+    >>> str(setting), setting["hidden"], setting == {"hidden": "4", "length": "10"}
+    ('hidden=4;length=10', '4', True)
+    """
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        self._values = {str(word): str(value) for word, value in (values or {}).items()}
+
+    @classmethod
+    def parse(cls, text: str) -> "Setting":
+        """The setting that is written so; an empty text is that without words."""
+        return cls(dict(entry.split("=", 1) for entry in text.split(";") if entry))
+
+    def told(self) -> str:
+        """For a reader: `hidden=4, length=10`."""
+        return ", ".join(f"{word}={value}" for word, value in self.items())
+
+    def __getitem__(self, word: str) -> str:
+        return self._values[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __or__(self, others: Mapping[str, Any]) -> "Setting":
+        return Setting({**self, **others})
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __str__(self) -> str:
+        return ";".join(f"{word}={value}" for word, value in self.items())
+
+    def __repr__(self) -> str:
+        return f"Setting.parse({str(self)!r})"
