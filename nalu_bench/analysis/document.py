@@ -1,5 +1,6 @@
 """An experiment's table with its verdicts, as CSV, Markdown, LaTeX and text for a terminal."""
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from nalu_bench.analysis.measure.collect import Collection
-from nalu_bench.analysis.measure.manifest import stand_ins
+from nalu_bench.analysis.measure.manifest import overrides, stand_ins
 from nalu_bench.analysis.measure.measured import records
 from nalu_bench.analysis.render import terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -40,7 +41,7 @@ class Document:
     def of(cls, kind: Kind, measured: Collection) -> "Document":
         """Compare the measurements with the printed numbers."""
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-        table = compared(_judged(kind.rows(measured.trained), measured), kind.published)
+        table = compared(_judged(kind, measured), kind.published)
         judged = ~table["verdict"].isin(["", Verdict.NOT_COMPARABLE])
         footnotes = Footnotes.of(table[judged & (not kind.shows_notes)])
         layouts = kind.tables(footnotes.mark(table, judged))
@@ -80,10 +81,10 @@ class Document:
         return head + "\n".join(table.latex() for table in self.layouts) + (f"{below}\n" if below else "")
 
     def command(self) -> str:
-        """The command that makes this report of this budget."""
-        budget = self.measured.manifest["budget"]
-        overrides = [f"budget={budget['name']}", *budget.get("changes", [])]
-        return f"nalu-bench report {' '.join([self.kind.experiment.name, *overrides])}"
+        """The command that makes this report."""
+        budget, typed = self.measured.manifest["budget"], overrides(self.measured.manifest)
+        verb = [budget["verb"]] if "verb" in budget else ["report", self.kind.experiment.name]
+        return shlex.join(["nalu-bench", *verb, f"budget={budget['name']}", *typed])
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`"""
@@ -99,10 +100,8 @@ class Document:
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
-        scale = f"{budget['seeds']} seeds, {steps} steps"
-        if budget["custom"]:
-            scale = f"changed by hand ({', '.join(budget.get('changes', ['seeds']))})"
-        told = f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
+        scale, typed = f": {budget['seeds']} seeds, {steps} steps", " ".join(overrides(self.measured.manifest))
+        told = f"Budget {budget['name']}{f' with {typed}' if typed else scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
 
     @property
@@ -119,11 +118,12 @@ def csv(frame: pd.DataFrame) -> str:
     return frame.to_csv(index=False, lineterminator="\n", float_format="%.10g")
 
 
-def _judged(rows: Sequence[Row], measured: Collection) -> Sequence[Row]:
+def _judged(kind: Kind, measured: Collection) -> Sequence[Row]:
     """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
-    budget, data = measured.manifest["budget"], stand_ins(measured.manifest)
-    reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
-    reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
+    rows, manifest = kind.rows(measured.trained), measured.manifest
+    changes, data = ", ".join(kind.experiment.changes(overrides(manifest))), stand_ins(manifest)
+    reasons = ["a smoke budget"] if manifest["budget"]["name"] == "smoke" else []
+    reasons += [f"changed by hand ({changes})"] if changes else []
     reasons += [data] if data else []
     if not reasons:
         return rows

@@ -7,7 +7,7 @@ nothing: its report is computed from what the `report` block says. Printed numbe
 
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,6 +144,16 @@ class Experiment:
         """Steps of the published protocol: those of the budget `paper`, else of the largest budget."""
         largest = max(self.budgets, key=self.work)
         return int(self.budgets["paper" if "paper" in self.budgets else largest]["steps"])
+
+    def swept(self) -> dict[str, set[str]]:
+        """Key -> the values that its cells have there; an override of such a key chooses among them."""
+        keys = {key for group in self.cells for key in group.grid}
+        return {key: {str(value) for group in self.cells for value in group.grid.get(key, [])} for key in keys}
+
+    def changes(self, overrides: Iterable[str]) -> list[str]:
+        """The overrides that change its cells: those that neither choose among them nor set seeds."""
+        kept = {*self.swept(), "seeds", "first_seed"}
+        return [text for text in overrides if text.partition("=")[0].strip(" +") not in kept]
 
     def work(self, budget: str) -> int:
         """Steps of one of its budgets, over all seeds."""
