@@ -1,4 +1,7 @@
-"""The arrows between packages, and the modules that commands which only look must not load."""
+"""The arrows between packages, and the modules that commands which only look must not load.
+
+import-linter has layers and forbidden pairs, and no list of what a package may import as the one in CONTRIBUTING.md.
+"""
 
 import ast
 import re

@@ -27,7 +27,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan import folders
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.experiment import CellGroup, Experiment
+from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
@@ -47,14 +47,10 @@ END_OF_SEEDS = 2_000_000_000
 
 
 @dataclass
-class Budget:
-    """An explicit scale: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+class SharedBudget(Budget):
+    """A budget of `conf/budget`, for any cell; `compile` as in `Machine`."""
 
     name: str
-    seeds: int
-    steps: int
-    log_every: int
-    ramp_scale: float
     compile: bool | None
 
 
@@ -80,7 +76,7 @@ class Config:
     task: Any
     model: Any
     recipe: Recipe
-    budget: Budget
+    budget: SharedBudget
     device: Device
     seeds: int
     first_seed: int
@@ -365,7 +361,7 @@ def _register_schemas() -> dict[str, UsageError]:
     store = ConfigStore.instance()
     store.store(name="config_schema", node=Config)
     store.store(group="recipe", name="recipe_schema", node=Recipe)
-    store.store(group="budget", name="budget_schema", node=Budget)
+    store.store(group="budget", name="budget_schema", node=SharedBudget)
     store.store(group="device", name="device_schema", node=Device)
     for kind, classes in (("task", registry.tasks), ("model", registry.models)):
         for name in classes.entries:

@@ -5,19 +5,19 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nalu_bench.store.claims import Held
+from nalu_bench.store.leases import OwnLease
 
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""
 
 
-def reporter(label: str, progress: Progress, held: Held) -> Callable[[int, int], None]:
-    """A function of (step, solved) that notes the step in the claim, and passes the steps made to `progress`."""
+def reporter(label: str, progress: Progress, owned: OwnLease) -> Callable[[int, int], None]:
+    """A function of (step, solved) that notes the step in the lease, and passes the steps made to `progress`."""
     done = 0
 
     def report(step: int, solved: int) -> None:
         nonlocal done
-        held.reached(step)
+        owned.reached(step)
         progress(label, step - done, solved)
         done = step
 

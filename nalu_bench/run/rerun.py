@@ -21,7 +21,7 @@ CONDITIONS = ("processor", "device", "mode", "torch", "data")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Rerun:
     """The comparison of a block with its record.
 
     Attributes:
@@ -59,7 +59,7 @@ def choose(found: Sequence[Finished], count: int, seed: int, longest: float | No
     return random.Random(seed).sample(short, min(count, len(short)))
 
 
-def rerun(one: Finished) -> Outcome:
+def rerun(one: Finished) -> Rerun:
     """Train a finished block again in a temporary folder, and compare its runs with their record.
 
     On the same kind of machine bits are compared (`same_bits`). On another one other bits are no fault, and where there
@@ -94,4 +94,4 @@ def rerun(one: Finished) -> Outcome:
         others = ""
     elif others:
         faults = list(shifts(stated, again))
-    return Outcome(one.label, others, len(stated), time.monotonic() - started, faults)
+    return Rerun(one.label, others, len(stated), time.monotonic() - started, faults)

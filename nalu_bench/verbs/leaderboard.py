@@ -50,7 +50,7 @@ def leaderboard(options: argparse.Namespace) -> int:
             raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
         print(load(NAME).document.terminal())
         return 0
-    return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
+    return training.train_missing(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
 
 
 def _ranked() -> "Path":

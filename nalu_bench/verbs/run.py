@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
     """Train; returns 1 if a block failed."""
     verb = ["run", *(["-m"] if options.multirun else [])]
     planned, then = functools.partial(asked.plan, options), functools.partial(_look_next, options=options)
-    return train(planned, options, verb, then)
+    return train_missing(planned, options, verb, then)
 
 
-def train(
+def train_missing(
     planned: "Callable[[], tuple[Plan, Experiment | None]]", options: argparse.Namespace, verb: list[str],
     then: "Callable[[Plan, Experiment | None], None]", results: "Path | None" = None,
 ) -> int:  # fmt: skip
@@ -198,7 +198,7 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) ->
     from nalu_bench.run.jobs import by_cell, pending
 
     if not plan.hydra:
-        return runner.run(todo, plan.machine, fail_fast=fail_fast)
+        return runner.run_jobs(todo, plan.machine, fail_fast=fail_fast)
     cells = by_cell(todo)
     train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     try:
