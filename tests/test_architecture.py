@@ -1,6 +1,6 @@
 """The arrows between packages, and the modules that commands which only look must not load.
 
-import-linter has layers and forbidden pairs, and no list of what a package may import as the one in CONTRIBUTING.md.
+import-linter would hold the arrows in a file of its own; here the list that people read in CONTRIBUTING.md is checked.
 """
 
 import ast

@@ -29,8 +29,7 @@ def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
         Interrupted if this process was asked to stop.
     """
     waiting, watch = list(left), Watch()
-    if waiting:
-        tqdm.write(_line(waiting), file=sys.stderr)
+    tqdm.write(_line(waiting), file=sys.stderr)
     while waiting:
         time.sleep(PAUSE)
         if stop.asked():

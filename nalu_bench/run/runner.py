@@ -50,7 +50,7 @@ def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: b
                 left += outcome.left
                 if failures and fail_fast:
                     return failures  # the workers save what they have, and end
-            todo, left = elsewhere.wait(left, progress)
+            todo, left = elsewhere.wait(left, progress) if left else ([], [])
     return failures
 
 
@@ -59,7 +59,7 @@ def _set_aside_damaged(todo: Sequence[Job]) -> None:
     from nalu_bench.store import writer
 
     for job, *_ in by_cell(todo):
-        for part, why in Store(job.root, hashed=True).damaged(job.cell).items():
+        for part, why in Store(job.root, hashed=True).sorted_out(job.cell)[1].items():
             print(f"{part} is damaged ({why}): moved to {writer.set_aside(job.root, job.cell, part)}.", file=sys.stderr)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import allocator, compiler, memory, stop
+from nalu_bench.run import compiler, memory, process, stop
 from nalu_bench.run.jobs import Group, Job
 from nalu_bench.run.progress import Progress, reporter
 from nalu_bench.store import schema
@@ -95,12 +95,10 @@ def fail(job: Job, why: str, details: str = "") -> str:
 
 def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
     """Train and store leased jobs of a group; yields the number of each as it ends, with its error or None."""
-    allocator.tune()
-    from nalu_bench.run import settings
+    process.prepare()
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import Request, train_together
 
-    settings.reset()
     machine = mine[0][0].machine
     compiled = compiler.works() if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))

@@ -66,10 +66,6 @@ class Store:
             self._unedited.add(part)
         return why
 
-    def damaged(self, cell: Cell) -> dict[Path, str]:
-        """The parts that do not count, and why."""
-        return self.sorted_out(cell)[1]
-
     def stored_seeds(self, cell: Cell) -> set[int]:
         """Seeds with a row in the store."""
         return self.sorted_out(cell)[0]

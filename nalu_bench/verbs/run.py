@@ -194,7 +194,7 @@ def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench.plan import launch
-    from nalu_bench.run import launched, runner, watch
+    from nalu_bench.run import launched, progress, runner
     from nalu_bench.run.jobs import by_cell, pending
 
     if not plan.hydra:
@@ -202,7 +202,7 @@ def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) ->
     cells = by_cell(todo)
     train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     try:
-        with stop.through_children(), watch.followed(todo, store):
+        with stop.through_children(), progress.followed(todo, store):
             launch.sweep(train, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
     except launch.LaunchError as error:
         print(f"{error} (what it started may still run, see nalu-bench status)", file=sys.stderr)

@@ -176,7 +176,7 @@ def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
     assert runner.run_jobs(todo, MACHINE) == []
     assert f"parts/0-24 is damaged ({why}" in capsys.readouterr().err
     pd.testing.assert_frame_equal(store.curves(job.cell), expected, check_exact=True)
-    assert store.damaged(job.cell) == {}
+    assert store.sorted_out(job.cell)[1] == {}
     assert len(list((store.root / job.cell.folder / "damaged").iterdir())) == 1
 
 
