@@ -15,7 +15,7 @@ import plain
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell
-from nalu_bench.run import allocator
+from nalu_bench.run import process
 
 CORES = os.cpu_count() or 1
 
@@ -136,7 +136,7 @@ def _shares(width: int, seeds: int) -> list[list[Block]]:
 
 
 def _work(workload: Workload, program: Program, share: list[Block], barrier: Any, results: Any) -> None:
-    allocator.tune()
+    process.tune()
     import torch
 
     torch.set_num_threads(1)

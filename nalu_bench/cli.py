@@ -9,7 +9,10 @@ from nalu_bench import __version__
 from nalu_bench.errors import UsageError, plain_warnings
 from nalu_bench.verbs import explain, leaderboard, names, report, run, show, status, verify
 
-VERBS = (run, status, report, explain, leaderboard, verify, names, show)
+VERBS = {
+    "run": run, "status": status, "report": report, "explain": explain, "leaderboard": leaderboard, "verify": verify,
+    "list": names, "show": show,
+}  # fmt: skip
 """In the order of the help."""
 
 EXAMPLES = """examples:
@@ -25,9 +28,10 @@ Each verb has a page of its own: nalu-bench run --help
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 or 143 if interrupted."""
     try:
-        parser = _parser()
+        given = _flags_first(sys.argv[1:] if arguments is None else arguments)
+        parser = _parser(given[0] if given else "")
         _complete(parser)
-        options = parser.parse_args(_flags_first(sys.argv[1:] if arguments is None else arguments))
+        options = parser.parse_args(given)
         plain_warnings()
         return int(options.command(options))
     except UsageError as error:
@@ -58,7 +62,8 @@ def _flags_first(arguments: Sequence[str]) -> list[str]:
     return [*verb, *flags, *words[:flag], *overrides]
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(verb: str) -> argparse.ArgumentParser:
+    """The parser of one verb, or of all of them for any other word."""
     parser = argparse.ArgumentParser(
         "nalu-bench",
         description="Reproducible experiments with neural arithmetic units.",
@@ -67,6 +72,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"nalu-bench {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for verb in VERBS:
-        verb.add(verbs)
+    for chosen in [VERBS[verb]] if verb in VERBS else VERBS.values():
+        chosen.add(verbs)
     return parser

@@ -114,7 +114,7 @@ class Registry:
 
     @functools.cached_property
     def _found(self) -> dict[str, list[Entry]]:
-        """Name -> every entry that claims it; `entry` refuses a name with several."""
+        """Name -> every entry that has it; `entry` refuses a name with several."""
         found: dict[str, list[Entry]] = {}
         shipped = [entry for package in self.packages for entry in self._shipped(package)]
         for entry in (*shipped, *self._installed()):
@@ -155,9 +155,9 @@ class Registry:
         """The entry of `name`; raises UsageError for an unknown name, and for a name that is taken twice."""
         if name not in self.entries:
             raise unknown(self.kind, name, self.entries)
-        claims = self._found.get(name, [])
-        if len(claims) > 1:
-            raise taken(self.kind, name, claims[0].place, " and ".join(entry.place for entry in claims[1:]))
+        found = self._found.get(name, [])
+        if len(found) > 1:
+            raise taken(self.kind, name, found[0].place, " and ".join(entry.place for entry in found[1:]))
         return self.entries[name]
 
     def load(self, name: str) -> Any:

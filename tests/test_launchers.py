@@ -18,7 +18,7 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import launched, runner, settings, watch
+from nalu_bench.run import launched, process, progress, runner
 from nalu_bench.run.jobs import pending
 from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
@@ -182,7 +182,7 @@ def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any
         launched.train_cell([jobs["after/runs"]], jobs["runs"][0].machine, os.getpid(), 0)
         assert torch.get_num_threads() == 1
     finally:
-        settings.reset()
+        process.prepare()
     pd.testing.assert_frame_equal(stored(home), stored(home / "after"), check_exact=True)
 
 
@@ -190,7 +190,7 @@ def test_the_bar_shows_what_the_store_holds(make_cell: Any, home: Path, capsys: 
     cells = [make_cell(layers) for layers in ("nau nmu", "nau nau")]
     store, machine = Store(home / "runs"), Machine("cpu", False, 1)
     jobs = pending([Wanted(cell, (0, 1)) for cell in cells], store, machine)
-    with watch.followed(jobs, store):
+    with progress.followed(jobs, store):
         launched.train_cell([jobs[:1]], machine, os.getpid(), 0)
         note = schema.checkpoint_path(store.root / cells[1].folder, jobs[1].block.span).with_suffix(".json")
         note.parent.mkdir(parents=True)

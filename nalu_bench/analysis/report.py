@@ -1,12 +1,13 @@
 """A report: an experiment's table with its verdicts, before it is written as CSV, Markdown, LaTeX or for a terminal."""
 
+import shlex
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from nalu_bench.analysis.measure.manifest import stand_ins
+from nalu_bench.analysis.measure.manifest import overrides, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -42,7 +43,7 @@ class Report:
     @classmethod
     def of(cls, kind: Kind, measured: Measured) -> "Report":
         """Compare the measurements with the printed numbers."""
-        lines = compared(_comparable(kind.rows(measured.trained), measured), kind.published)
+        lines = compared(_comparable(kind, measured), kind.published)
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
         remarks = [*kind.experiment.remarks, *_remarks(lines, skipped)]
         footnotes = Footnotes.of([] if kind.shows_notes else lines)
@@ -89,10 +90,10 @@ class Report:
         return [*self.remarks, *self.footnotes.texts()]
 
     def command(self) -> str:
-        """The command that makes this report of this budget."""
-        budget = self.measured.manifest["budget"]
-        overrides = [f"budget={budget['name']}", *budget.get("changes", [])]
-        return f"nalu-bench report {' '.join([self.kind.experiment.name, *overrides])}"
+        """The command that makes this report."""
+        budget, typed = self.measured.manifest["budget"], overrides(self.measured.manifest)
+        verb = [budget["verb"]] if "verb" in budget else ["report", self.kind.experiment.name]
+        return shlex.join(["nalu-bench", *verb, f"budget={budget['name']}", *typed])
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`"""
@@ -108,10 +109,8 @@ class Report:
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
-        scale = f"{budget['seeds']} seeds, {steps} steps"
-        if budget["custom"]:
-            scale = f"changed by hand ({', '.join(budget.get('changes', ['seeds']))})"
-        told = f"Budget {budget['name']}: {scale}. Runs: {states} (asked for: {asked:,})."
+        scale, typed = f": {budget['seeds']} seeds, {steps} steps", " ".join(overrides(self.measured.manifest))
+        told = f"Budget {budget['name']}{f' with {typed}' if typed else scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
 
     @property
@@ -120,11 +119,12 @@ class Report:
         return stand_ins(self.measured.manifest)
 
 
-def _comparable(rows: Sequence[Row], measured: Measured) -> Sequence[Row]:
+def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:
     """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
-    budget, data = measured.manifest["budget"], stand_ins(measured.manifest)
-    reasons = ["a smoke budget"] if budget["name"] == "smoke" else []
-    reasons += [f"changed by hand ({', '.join(budget['changes'])})"] if "changes" in budget else []
+    rows, manifest = kind.rows(measured.trained), measured.manifest
+    changes, data = ", ".join(kind.experiment.changes(overrides(manifest))), stand_ins(manifest)
+    reasons = ["a smoke budget"] if manifest["budget"]["name"] == "smoke" else []
+    reasons += [f"changed by hand ({changes})"] if changes else []
     reasons += [data] if data else []
     if not reasons:
         return rows

@@ -43,21 +43,23 @@ class Scope:
     Attributes:
         experiment: the experiment.
         budget: the name of its budget.
-        custom: whether values were changed by hand. Such a report is never committed.
         cells: the cells, with the seeds asked for.
-        changes: the values changed by hand, other than the seeds. Such runs are compared with no printed number.
+        overrides: the words that were typed beside the budget. A report with any is never committed.
+        verb: the verb that was typed; "" for `report` and the experiment's name.
     """
 
     experiment: Experiment
     budget: str
-    custom: bool
     cells: Sequence[Wanted]
-    changes: Sequence[str] = ()
+    overrides: Sequence[str] = ()
+    verb: str = ""
 
     def describe_budget(self) -> dict[str, Any]:
-        """The budget as the manifest holds it."""
-        changes = {"changes": list(self.changes)} if self.changes else {}
-        return {"name": self.budget, **self.experiment.budgets[self.budget], "custom": self.custom} | changes
+        """The budget as the manifest holds it, and what was typed beside it."""
+        typed = {"overrides": list(self.overrides), "verb": self.verb}
+        budget = self.experiment.budgets[self.budget]
+        stated = {key: value for key, value in typed.items() if value}
+        return {"name": self.budget, **budget, "custom": bool(self.overrides)} | stated
 
 
 def default_budget(experiment: Experiment, results: Path) -> str:
@@ -130,9 +132,9 @@ def _refuse_contradictions(now: Measured, folder: Path, store: Store) -> None:
 
 
 def _news(now: Measured, before: Measured) -> bool:
-    """Whether the runs, cells or weights differ from those in the folder."""
-    runs = runs_text(now.runs) != runs_text(before.runs)
-    return runs or now.manifest["cells"] != before.manifest["cells"] or len(now.weights) != len(before.weights)
+    """Whether the runs, the cells, the weights or the words that asked for them differ from those in the folder."""
+    told = any(now.manifest[key] != before.manifest[key] for key in ("cells", "budget"))
+    return told or runs_text(now.runs) != runs_text(before.runs) or len(now.weights) != len(before.weights)
 
 
 def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, cells: Sequence[Wanted]) -> None:
@@ -161,7 +163,7 @@ def target(scope: Scope, results: Path) -> Path:
     committed = held_budget(shared)
     smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
     instead = any(want.cell.task.stands_in() for want in scope.cells)
-    if scope.custom or scope.budget == "smoke" or smaller or instead:
+    if scope.overrides or scope.budget == "smoke" or smaller or instead:
         return results / LOCAL / scope.experiment.name
     return shared
 

@@ -27,7 +27,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan import folders
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.experiment import CellGroup, Experiment
+from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
@@ -37,7 +37,6 @@ Pair = tuple[str, Any]
 
 GROUPS = ("task", "model", "recipe", "budget", "device")
 MACHINE_KEYS = ("device", "compile", "committed", "logger")
-SCALE_KEYS = ("budget", "seeds", "first_seed")
 VERSION_BASE = "1.3"
 
 MOST_SEEDS = 100_000
@@ -48,14 +47,10 @@ END_OF_SEEDS = 2_000_000_000
 
 
 @dataclass
-class Budget:
-    """An explicit scale: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
+class SharedBudget(Budget):
+    """A budget of `conf/budget`, for any cell; `compile` as in `Machine`."""
 
     name: str
-    seeds: int
-    steps: int
-    log_every: int
-    ramp_scale: float
     compile: bool | None
 
 
@@ -81,7 +76,7 @@ class Config:
     task: Any
     model: Any
     recipe: Recipe
-    budget: Budget
+    budget: SharedBudget
     device: Device
     seeds: int
     first_seed: int
@@ -98,9 +93,8 @@ class Plan:
         cells: the cells, in the order of the experiment or of the sweep.
         machine: how to compute.
         budget: the budget's name.
-        custom: whether values other than the budget were set by hand; results of such runs are never published.
-        changes: overrides of an experiment's own values, other than seeds; such runs are compared with no printed
-            number.
+        overrides: the words that were typed, without the budget and machine settings. Results of an experiment with
+            any are never published; see `Experiment.changes` for those that are compared with no printed number.
         committed: whether committed results count as done.
         hydra: overrides meant for Hydra, such as the launcher.
     """
@@ -108,10 +102,9 @@ class Plan:
     cells: list[Wanted]
     machine: Machine
     budget: str
-    custom: bool
+    overrides: tuple[str, ...]
     committed: bool
     hydra: list[str]
-    changes: tuple[str, ...] = ()
 
 
 def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
@@ -123,7 +116,7 @@ def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs, words = [_configure(choice) for choice in choices], _swept(overrides)
     wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
-    return _plan(wanted, configs[0], custom=True, hydra_overrides=hydra_overrides)
+    return _plan(wanted, configs[0], overrides, hydra_overrides)
 
 
 def _swept(overrides: Iterable[Override]) -> dict[str, str]:
@@ -148,11 +141,11 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     every cell.
     """
     overrides, hydra_overrides = _split(arguments)
-    swept = {key: [str(v) for g in experiment.cells for v in g.grid.get(key, [])] for key in _grid_keys(experiment)}
+    swept = experiment.swept()
     only = {o.key_or_group: _values(o) for o in overrides if o.key_or_group in swept}
     for key, values in only.items():
-        for value in sorted(values - set(swept[key])):
-            raise unknown(f"{key} of {experiment.name}", value, set(swept[key]))
+        for value in sorted(values - swept[key]):
+            raise unknown(f"{key} of {experiment.name}", value, swept[key])
     typed = _single(override for override in overrides if override.key_or_group not in swept)
     budget = experiment.budget(dict(typed).get("budget"))
     changed = [(key, value) for key, value in typed if key != "budget"]
@@ -170,12 +163,8 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
-    custom = bool(only) or any(not key.startswith(MACHINE_KEYS) for key, _ in changed)
     machine = pairs[0][1] if pairs else _configure([*scale, *given])
-    changes = tuple(
-        f"{key}={value}" for key, value in changed if key not in SCALE_KEYS and not key.startswith(MACHINE_KEYS)
-    )
-    return replace(_plan(cells, machine, custom, hydra_overrides), budget=budget, changes=changes)
+    return replace(_plan(cells, machine, overrides, hydra_overrides), budget=budget)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
@@ -184,10 +173,6 @@ def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
     usual = experiment.usual
     settings = {word: value for word, value in values.items() if word not in usual or value != usual[word]}
     return replace(want, settings=settings, criterion=experiment.criterion)
-
-
-def _grid_keys(experiment: Experiment) -> set[str]:
-    return {key for group in experiment.cells for key in group.grid}
 
 
 def _values(override: Override) -> set[str]:
@@ -376,7 +361,7 @@ def _register_schemas() -> dict[str, UsageError]:
     store = ConfigStore.instance()
     store.store(name="config_schema", node=Config)
     store.store(group="recipe", name="recipe_schema", node=Recipe)
-    store.store(group="budget", name="budget_schema", node=Budget)
+    store.store(group="budget", name="budget_schema", node=SharedBudget)
     store.store(group="device", name="device_schema", node=Device)
     for kind, classes in (("task", registry.tasks), ("model", registry.models)):
         for name in classes.entries:
@@ -417,7 +402,9 @@ def _seeds(first: int, count: int) -> tuple[int, ...]:
     return tuple(range(first, first + count))
 
 
-def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides: list[str]) -> Plan:
+def _plan(cells: list[Wanted], config: DictConfig, overrides: Iterable[Override], hydra_overrides: list[str]) -> Plan:
+    typed = [one for one in overrides if one.key_or_group != "budget"]
+    words = tuple(str(one.input_line) for one in typed if not one.key_or_group.startswith(MACHINE_KEYS))
     try:
         workers, width = config.device.workers, config.device.width
         compiled, committed, logger = config.compile, config.committed, config.logger
@@ -431,7 +418,7 @@ def _plan(cells: list[Wanted], config: DictConfig, custom: bool, hydra_overrides
         raise UsageError(f"device.width must be at least 1, got {width}.")
     registry.loggers.entry(logger)
     machine = Machine(config.device.name, compiled, workers, width, logger)
-    return Plan(_merged(cells), machine, config.budget.name, custom, bool(committed), hydra_overrides)
+    return Plan(_merged(cells), machine, config.budget.name, words, bool(committed), hydra_overrides)
 
 
 def _merged(cells: Iterable[Wanted]) -> list[Wanted]:

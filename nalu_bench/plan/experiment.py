@@ -7,7 +7,7 @@ nothing: its report is computed from what the `report` block says. Printed numbe
 
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,23 @@ DEFAULT_BUDGET = "short"
 
 
 @dataclass
-class Scale:
-    """A budget: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps.
-
-    Attributes:
-        overrides: further values of this budget's cells, as on the command line, such as smaller data.
-    """
+class Budget:
+    """An explicit scale: how many seeds and steps, how often to evaluate, how far to shorten the penalties' ramps."""
 
     seeds: int
     steps: int
     log_every: int
     ramp_scale: float
+
+
+@dataclass
+class OwnBudget(Budget):
+    """A budget of an experiment's own.
+
+    Attributes:
+        overrides: further values of its cells, as on the command line, such as smaller data.
+    """
+
     overrides: list[str] = field(default_factory=list)
 
 
@@ -80,7 +86,7 @@ class File:
 
     Attributes:
         title, source: of the table or figure that is reproduced, for headings.
-        budgets: name -> scale; `paper` is the published protocol where it is known.
+        budgets: by name; `paper` is the published protocol where it is known.
         cells: groups of cells.
         report: a registered kind of report and its settings.
         settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
@@ -90,7 +96,7 @@ class File:
 
     title: str = field(metadata={"must": "a text"})
     source: str = field(metadata={"must": "a text"})
-    budgets: dict[str, Scale] = field(
+    budgets: dict[str, OwnBudget] = field(
         metadata={"must": "a mapping of names to {seeds, steps, log_every, ramp_scale, overrides}"}
     )
     cells: list[CellGroup] = field(
@@ -144,6 +150,16 @@ class Experiment:
         """Steps of the published protocol: those of the budget `paper`, else of the largest budget."""
         largest = max(self.budgets, key=self.work)
         return int(self.budgets["paper" if "paper" in self.budgets else largest]["steps"])
+
+    def swept(self) -> dict[str, set[str]]:
+        """Key -> the values that its cells have there; an override of such a key chooses among them."""
+        keys = {key for group in self.cells for key in group.grid}
+        return {key: {str(value) for group in self.cells for value in group.grid.get(key, [])} for key in keys}
+
+    def changes(self, overrides: Iterable[str]) -> list[str]:
+        """The overrides that change its cells: those that neither choose among them nor set seeds."""
+        kept = {*self.swept(), "seeds", "first_seed"}
+        return [text for text in overrides if text.partition("=")[0].strip(" +") not in kept]
 
     def work(self, budget: str) -> int:
         """Steps of one of its budgets, over all seeds."""
@@ -199,16 +215,16 @@ def load(name: str) -> Experiment:
     for word in read.usual:
         if word not in read.settings:
             raise unknown(f"word of usual in {where}", word, read.settings)
-    budgets = {budget: _stated(scale) for budget, scale in read.budgets.items()}
+    budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
         read.remarks,
     )  # fmt: skip
 
 
-def _stated(scale: Scale) -> dict[str, Any]:
+def _stated(budget: OwnBudget) -> dict[str, Any]:
     """The values of a budget, without `overrides` if it has none."""
-    return {key: value for key, value in asdict(scale).items() if key != "overrides" or value}
+    return {key: value for key, value in asdict(budget).items() if key != "overrides" or value}
 
 
 def _files() -> dict[str, Path]:

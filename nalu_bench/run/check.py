@@ -22,7 +22,10 @@ def check(machine: Machine, todo: Sequence[Job]) -> dict[str, Exception]:
     """
     for root in {job.root for job in todo}:
         upkeep.prepare(root)
-    _check_data(todo)
+    from nalu_bench.training.data import check_data
+
+    for job, *_ in by_cell(todo):
+        check_data(job.cell)  # reading the data refuses a bad file
     room = memory.available()
     _check_size(todo, memory.numbers, room)  # before any network is built
     broken = _raising(todo, memory.need)
@@ -63,14 +66,6 @@ def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], 
             f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
             f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."
         )
-
-
-def _check_data(todo: Sequence[Job]) -> None:
-    """Check the streams and the fixed data of every cell; reading the data refuses a bad file."""
-    from nalu_bench.training.data import check_data
-
-    for job, *_ in by_cell(todo):
-        check_data(job.cell)
 
 
 def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, Exception]:

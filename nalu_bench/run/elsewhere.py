@@ -12,7 +12,7 @@ from tqdm import tqdm
 from nalu_bench.errors import Interrupted
 from nalu_bench.run import stop
 from nalu_bench.run.progress import Display
-from nalu_bench.store.claims import Claim, System, Watch
+from nalu_bench.store.leases import Lease, System, Watch
 from nalu_bench.store.reader import damage
 
 if TYPE_CHECKING:
@@ -23,14 +23,13 @@ PAUSE = 1.0
 
 
 def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
-    """Wait until blocks are stored or can be claimed; returns (those to be claimed, the rest).
+    """Wait until blocks are stored or can be leased; returns (those to be leased, the rest).
 
     Raises:
         Interrupted if this process was asked to stop.
     """
     waiting, watch = list(left), Watch()
-    if waiting:
-        tqdm.write(_line(waiting), file=sys.stderr)
+    tqdm.write(_line(waiting), file=sys.stderr)
     while waiting:
         time.sleep(PAUSE)
         if stop.asked():
@@ -39,7 +38,7 @@ def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
             waiting.remove(job)
             progress(job.label, job.cell.recipe.steps, 0)
             progress.finish(1)
-        free = [job for job in waiting if watch.free(job.claim)]
+        free = [job for job in waiting if watch.free(job.lease)]
         if free:
             return free, [job for job in waiting if job not in free]
     return [], []
@@ -47,8 +46,8 @@ def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
 
 def _line(waiting: Sequence[Job]) -> str:
     """Who trains what is waited for."""
-    texts = [System().read(job.claim) for job in waiting]
-    claims = [claim for text in texts if (claim := Claim.parsed(text or ""))]
-    where = sorted({f"process {claim.process} on {claim.host}" for claim in claims})
+    texts = [System().read(job.lease) for job in waiting]
+    leases = [lease for text in texts if (lease := Lease.parsed(text or ""))]
+    where = sorted({f"process {lease.process} on {lease.host}" for lease in leases})
     count = f"{len(waiting)} {'block is' if len(waiting) == 1 else 'blocks are'}"
     return f"{count} being trained by {', '.join(where) or 'another process'}; waiting to see the end of it."

@@ -52,9 +52,9 @@ class Job:
         return schema.parts_dir(self.root / self.cell.folder) / self.block.span
 
     @property
-    def claim(self) -> Path:
+    def lease(self) -> Path:
         """The file of the process that trains it."""
-        return schema.claim_path(self.root / self.cell.folder, self.block.span)
+        return schema.lease_path(self.root / self.cell.folder, self.block.span)
 
 
 Group = Sequence[Job]

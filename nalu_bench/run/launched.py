@@ -10,7 +10,7 @@ from nalu_bench.plan.machine import Machine
 from nalu_bench.run import pool, stop
 from nalu_bench.run.jobs import Job
 from nalu_bench.run.kept import kept
-from nalu_bench.run.runner import run
+from nalu_bench.run.runner import run_jobs
 from nalu_bench.run.work import fail, failure
 from nalu_bench.store import schema, upkeep
 from nalu_bench.store.reader import Store
@@ -33,7 +33,7 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, i
     if below:
         pool.end_with(command)
     try:
-        for line in _run_cell(cells[index], machine):
+        for line in _failures(cells[index], machine):
             print(f"failed: {line}", file=sys.stderr)
     except Interrupted:
         if not apart:
@@ -45,10 +45,11 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, i
         os._exit(stop.exit_code())
 
 
-def _run_cell(todo: Sequence[Job], machine: Machine) -> list[str]:
+def _failures(todo: Sequence[Job], machine: Machine) -> list[str]:
+    """Train the jobs; a line for each that failed."""
     try:
         upkeep.prepare(todo[0].root)  # another machine may see the store otherwise
-        return run(todo, machine, quiet=True)
+        return run_jobs(todo, machine, quiet=True)
     except Exception as error:  # such as too little memory on this machine; a launcher would stop the other cells
         return [failure(job, error) for job in todo]
 
@@ -58,7 +59,7 @@ def why_left(job: Job, store: Store) -> str:
 
     It is recorded as failed, unless a process trains it: the launcher's jobs may outlive the command.
     """
-    if job.block.span in store.claims(job.cell):
+    if job.block.span in store.leases(job.cell):
         return f"{job.label}: not in the store yet, a process trains it, see nalu-bench status"
     told = store.failures(job.cell).get(job.block.seeds[0])
     if told is None:

@@ -156,12 +156,12 @@ def _step(network: Network, cell: Cell, split: str, size: int, examples: int) ->
     """Bytes of the activations of all seeds, for one batch a seed."""
     import torch
 
-    from nalu_bench.run.meta import Held
+    from nalu_bench.run.meta import LiveBytes
 
     drawn, noise = _drawn(cell, split, size, examples), torch.empty(network.noise, examples)
     own, common = _constants(cell, split)
     loss_of = registry.losses.load(cell.recipe.loss)
-    held = Held([*network.parameters(), drawn, noise, *own.values()], [*common.values()], cell.model.width)
+    held = LiveBytes([*network.parameters(), drawn, noise, *own.values()], [*common.values()], cell.model.width)
     with held:
         x, t = cell.task.sample(drawn, own, common)
         loss, penalties = cell.task.objective(network, x, t, loss_of, noise if network.noise else None)
@@ -173,15 +173,15 @@ def _evaluation(network: Network, cell: Cell, split: str, size: int, examples: i
     """Bytes of the examples of a split for all seeds, and of what their evaluation needs beyond them."""
     import torch
 
-    from nalu_bench.run.meta import Held
+    from nalu_bench.run.meta import LiveBytes
 
     drawn, width = _drawn(cell, split, size, examples), cell.model.width
     own, common = _constants(cell, split)
-    made = Held([*own.values()], [*common.values(), drawn], width)
+    made = LiveBytes([*own.values()], [*common.values(), drawn], width)
     with made:
         x, t = cell.task.sample(drawn, own, common)
     mine, shared = ([x], []) if made.copies(x) > 1 else ([], [x])
-    computed = Held([*network.parameters(), *mine, t], shared, width)
+    computed = LiveBytes([*network.parameters(), *mine, t], shared, width)
     with computed, torch.no_grad():
         cell.task.measure(network, x, t)
     kept = made.copies(x) * x.nbytes + width * t.nbytes

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 
-class Held(TorchFunctionMode):
+class LiveBytes(TorchFunctionMode):
     """Count the bytes of all live results of the operations in this context, as if every seed computed its own.
 
     A result computed from a tensor `of_seeds` counts once for every seed, any other once. Views cost nothing. Tensors

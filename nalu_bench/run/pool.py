@@ -3,6 +3,8 @@
 Workers end with their parent, however it ends. A parent that is asked to stop sends SIGTERM to its workers, which save
 what they have and end; a worker that gets SIGTERM from elsewhere does the same, and stops the whole work. The signal
 is the only message: a flag in shared memory has a lock, and a worker that is killed may hold it.
+
+loky, behind joblib, gives all work up when a process dies, as `concurrent.futures` does, and passes on no reports.
 """
 
 import contextlib

@@ -11,7 +11,7 @@ from typing import Any
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import blocks, parse_ranges
 from nalu_bench.plan.restored import cell_of
-from nalu_bench.run import allocator, compiler
+from nalu_bench.run import compiler, process
 from nalu_bench.run.comparison import LEVEL, same_bits, shifts
 from nalu_bench.store.finished import Finished
 from nalu_bench.store.provenance import provenance
@@ -21,7 +21,7 @@ CONDITIONS = ("processor", "device", "mode", "torch", "data")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Rerun:
     """The comparison of a block with its record.
 
     Attributes:
@@ -59,7 +59,7 @@ def choose(found: Sequence[Finished], count: int, seed: int, longest: float | No
     return random.Random(seed).sample(short, min(count, len(short)))
 
 
-def rerun(one: Finished) -> Outcome:
+def rerun(one: Finished) -> Rerun:
     """Train a finished block again in a temporary folder, and compare its runs with their record.
 
     On the same kind of machine bits are compared (`same_bits`). On another one other bits are no fault, and where there
@@ -68,14 +68,13 @@ def rerun(one: Finished) -> Outcome:
     Raises:
         UsageError if the program can no longer train it.
     """
-    allocator.tune()
+    process.prepare()
     import torch
 
     from nalu_bench.store.writer import run_rows
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import train_block
 
-    torch.set_num_threads(1)  # as in a campaign: it fixes the order of sums
     cell, manifest = cell_of(one.identity), one.manifest
     device = manifest["device"] if manifest["device"] != "cuda" or torch.cuda.is_available() else "cpu"
     mode = Mode(device, manifest["mode"] == "compiled" and compiler.works())
@@ -94,4 +93,4 @@ def rerun(one: Finished) -> Outcome:
         others = ""
     elif others:
         faults = list(shifts(stated, again))
-    return Outcome(one.label, others, len(stated), time.monotonic() - started, faults)
+    return Rerun(one.label, others, len(stated), time.monotonic() - started, faults)

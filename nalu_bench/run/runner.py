@@ -12,11 +12,11 @@ from nalu_bench.run.check import GIB, check_memory
 from nalu_bench.run.jobs import MOST_TOGETHER, Group, Job, by_cell, groups
 from nalu_bench.run.kept import kept
 from nalu_bench.run.progress import Display, Progress
-from nalu_bench.run.work import Outcome, fail, train
+from nalu_bench.run.work import Fate, fail, train_group
 from nalu_bench.store.reader import Store
 
 
-def run(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fast: bool = False) -> list[str]:
+def run_jobs(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fast: bool = False) -> list[str]:
     """Train all jobs, with a progress bar unless `quiet`; returns one line for each that failed.
 
     Jobs that other processes train are left to them until all else is done; then they are waited for, or taken over.
@@ -29,10 +29,10 @@ def run(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fast: b
         return []
     seconds = stop.SECONDS + (stop.SPARE if machine.workers > 1 else 0)
     with stop.after_the_step(lambda: kept(todo), seconds):
-        return _run(todo, machine, quiet, fail_fast)
+        return _run_groups(todo, machine, quiet, fail_fast)
 
 
-def _run(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: bool) -> list[str]:
+def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: bool) -> list[str]:
     _set_aside_damaged(todo)
     total = sum(job.cell.recipe.steps for job in todo)
     tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which outlives a process that is killed
@@ -50,7 +50,7 @@ def _run(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: bool) ->
                 left += outcome.left
                 if failures and fail_fast:
                     return failures  # the workers save what they have, and end
-            todo, left = elsewhere.wait(left, progress)
+            todo, left = elsewhere.wait(left, progress) if left else ([], [])
     return failures
 
 
@@ -59,7 +59,7 @@ def _set_aside_damaged(todo: Sequence[Job]) -> None:
     from nalu_bench.store import writer
 
     for job, *_ in by_cell(todo):
-        for part, why in Store(job.root, hashed=True).damaged(job.cell).items():
+        for part, why in Store(job.root, hashed=True).sorted_out(job.cell)[1].items():
             print(f"{part} is damaged ({why}): moved to {writer.set_aside(job.root, job.cell, part)}.", file=sys.stderr)
 
 
@@ -86,14 +86,14 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
     return parts, min(wanted, fitting)
 
 
-def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, Outcome]]:
+def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, Fate]]:
     for group in parts:
-        yield group, train(group, progress)
+        yield group, train_group(group, progress)
 
 
-def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Iterator[tuple[Group, Outcome]]:
-    for group, outcome in pool.outcomes(train, parts, workers, progress):
+def _in_pool(parts: Sequence[Group], workers: int, progress: Progress) -> Iterator[tuple[Group, Fate]]:
+    for group, outcome in pool.outcomes(train_group, parts, workers, progress):
         if isinstance(outcome, pool.WorkerDiedError):
-            yield group, Outcome([fail(job, str(outcome)) for job in group], [])
+            yield group, Fate([fail(job, str(outcome)) for job in group], [])
         else:
             yield group, outcome

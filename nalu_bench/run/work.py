@@ -1,4 +1,4 @@
-"""The work of one process: claim, train and store a group of jobs."""
+"""The work of one process: lease, train and store a group of jobs."""
 
 import sys
 import traceback
@@ -9,15 +9,15 @@ from pathlib import Path
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import allocator, compiler, memory, stop
+from nalu_bench.run import compiler, memory, process, stop
 from nalu_bench.run.jobs import Group, Job
 from nalu_bench.run.progress import Progress, reporter
 from nalu_bench.store import schema
-from nalu_bench.store.claims import ClaimLostError, Claims, Held
+from nalu_bench.store.leases import LeaseLostError, Leases, OwnLease
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Fate:
     """What became of a group.
 
     Attributes:
@@ -29,47 +29,47 @@ class Outcome:
     left: list[Job]
 
 
-def train(group: Group, progress: Progress) -> Outcome:
-    """Claim, train and store the jobs of a group in this process.
+def train_group(group: Group, progress: Progress) -> Fate:
+    """Lease, train and store the jobs of a group in this process.
 
     Raises:
         Interrupted if this process was asked to stop; nothing is recorded as failed.
     """
     if stop.asked():
         raise Interrupted
-    pending, outcome = list(group), Outcome([], [])
+    pending, fate = list(group), Fate([], [])
     try:
-        with Claims() as claims:
-            mine = _claimed(group, claims, outcome.left)
+        with Leases() as leases:
+            mine = _leased(group, leases, fate.left)
             pending = [job for job, _ in mine]
-            for number, error in _train(mine, progress) if mine else ():
-                job, held = mine[number]
-                claims.release(held)
+            for number, error in _train_leased(mine, progress) if mine else ():
+                job, owned = mine[number]
+                leases.release(owned)
                 pending.remove(job)
-                if isinstance(error, ClaimLostError):
-                    outcome.left.append(job)
+                if isinstance(error, LeaseLostError):
+                    fate.left.append(job)
                 elif error and stop.asked():  # the signal ended a compiler, too
                     raise Interrupted
                 elif error:
-                    outcome.failures.append(failure(job, error))
+                    fate.failures.append(failure(job, error))
     except Exception as error:  # one group's failure must not cost the others; it is stored and reported
         if stop.asked():
             raise Interrupted from None
-        outcome.failures.extend(failure(job, error) for job in pending if job not in outcome.left)
-    return outcome
+        fate.failures.extend(failure(job, error) for job in pending if job not in fate.left)
+    return fate
 
 
-def _claimed(group: Group, claims: Claims, left: list[Job]) -> list[tuple[Job, Held]]:
-    """Claim what no other process has, and look at the store again; adds what others have to `left`."""
+def _leased(group: Group, leases: Leases, left: list[Job]) -> list[tuple[Job, OwnLease]]:
+    """Take a lease of what no other process has, and look at the store again; adds what others have to `left`."""
     mine = []
     for job in group:
-        held = claims.take(job.claim, job.cell.recipe.steps)
-        if held is None:
+        owned = leases.take(job.lease, job.cell.recipe.steps)
+        if owned is None:
             left.append(job)
-        elif claims.system.there(job.part):
-            claims.release(held)
+        elif leases.system.there(job.part):
+            leases.release(owned)
         else:
-            mine.append((job, held))
+            mine.append((job, owned))
     return mine
 
 
@@ -93,23 +93,21 @@ def fail(job: Job, why: str, details: str = "") -> str:
     return f"{job.label}: {why} (details in {path})\n  again: {job.again}"
 
 
-def _train(mine: Sequence[tuple[Job, Held]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
-    """Train and store claimed jobs of a group; yields the number of each as it ends, with its error or None."""
-    allocator.tune()
-    from nalu_bench.run import settings
+def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
+    """Train and store leased jobs of a group; yields the number of each as it ends, with its error or None."""
+    process.prepare()
     from nalu_bench.training.compilation import Mode
     from nalu_bench.training.loop import Request, train_together
 
-    settings.reset()
     machine = mine[0][0].machine
     compiled = compiler.works() if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
     requests = [
         Request(
             job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
-            reporter(job.label, progress, held), threshold(job.cell, job.criterion),
+            reporter(job.label, progress, owned), threshold(job.cell, job.criterion),
         )
-        for job, held in mine
+        for job, owned in mine
     ]  # fmt: skip
     for number, outcome in train_together(requests, mode, stop.asked):
         if isinstance(outcome, Exception):

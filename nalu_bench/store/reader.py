@@ -13,8 +13,8 @@ from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
-from nalu_bench.store.claims import Claim, System
 from nalu_bench.store.integrity import edited, part_faults, require_unedited
+from nalu_bench.store.leases import Lease, System
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,10 +66,6 @@ class Store:
             self._unedited.add(part)
         return why
 
-    def damaged(self, cell: Cell) -> dict[Path, str]:
-        """The parts that do not count, and why."""
-        return self.sorted_out(cell)[1]
-
     def stored_seeds(self, cell: Cell) -> set[int]:
         """Seeds with a row in the store."""
         return self.sorted_out(cell)[0]
@@ -102,11 +98,11 @@ class Store:
         stored = self.stored_seeds(cell) if failed else set()
         return {seed: why for seed, why in failed.items() if seed not in stored}
 
-    def claims(self, cell: Cell) -> dict[str, Claim]:
-        """Name of a block -> the claim of the process that trains it; without those of processes known to be dead."""
-        system, files = System(), sorted((self.root / cell.folder / "claims").glob("[0-9]*.json"))
-        found = {path.stem: Claim.parsed(system.read(path) or "") for path in files}
-        return {name: claim for name, claim in found.items() if claim is not None and not system.dead(claim)}
+    def leases(self, cell: Cell) -> dict[str, Lease]:
+        """Name of a block -> the lease of the process that trains it; without those of processes known to be dead."""
+        system, files = System(), sorted((self.root / cell.folder / "leases").glob("[0-9]*.json"))
+        found = {path.stem: Lease.parsed(system.read(path) or "") for path in files}
+        return {name: lease for name, lease in found.items() if lease is not None and not system.dead(lease)}
 
     def in_progress(self, cell: Cell) -> dict[str, int]:
         """Name of a block -> the step of its checkpoint, for blocks that are not finished."""
@@ -222,7 +218,7 @@ def damage(part: Path) -> str | None:
 
 
 def _filled(path: Path) -> bool:
-    """Whether a path is a folder with anything in it; see `claims.System.there` for the moment in which it is empty."""
+    """Whether a path is a folder with anything in it; see `leases.System.there` for the moment in which it is empty."""
     try:
         return any(path.iterdir())
     except (FileNotFoundError, NotADirectoryError):

@@ -12,7 +12,7 @@
         manifest.json          device, versions, commit, time
     failures/<seeds>.json      the traceback of a block that could not be trained; it is tried again
     checkpoints/<seeds>.pt     a block in the middle of its training
-    claims/<seeds>.json        the process that trains a block, see `claims`
+    leases/<seeds>.json        the process that trains a block, see `leases`
     damaged/<seeds>.<random>/  parts that could not be counted, set aside when their block was trained again
 """
 
@@ -53,9 +53,9 @@ def checkpoint_path(folder: Path, block_name: str) -> Path:
     return folder / "checkpoints" / f"{block_name}.pt"
 
 
-def claim_path(folder: Path, block_name: str) -> Path:
+def lease_path(folder: Path, block_name: str) -> Path:
     """The file that names the process that trains a block."""
-    return folder / "claims" / f"{block_name}.json"
+    return folder / "leases" / f"{block_name}.json"
 
 
 def damaged_dir(folder: Path) -> Path:

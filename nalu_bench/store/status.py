@@ -10,22 +10,22 @@ from tqdm import tqdm
 
 from nalu_bench.plan.blocks import blocks, parse_ranges
 from nalu_bench.plan.cell import Wanted
-from nalu_bench.store.claims import Claim
+from nalu_bench.store.leases import Lease
 from nalu_bench.store.reader import Store
 
 PAUSE = 5.0
-"""Seconds between two drawings of `watch`: the beat of the claims."""
+"""Seconds between two drawings of `watch`: the beat of the leases."""
 
 
 @dataclass(frozen=True)
-class CellStatus:
+class CellTally:
     """One cell, and its seeds that were asked for.
 
     Attributes:
         want: the cell and the seeds asked for.
         skipped: why the model cannot do the task; None if it can.
         done, running, failed, missing: number of seeds, each counted once.
-        claims: name of a block that is trained now -> the claim of its process.
+        leases: name of a block that is trained now -> the lease of its process.
         stopped: name of a block that is not -> the step of its checkpoint.
         damaged: parts that do not count -> why.
         steps_left: the steps that its blocks still need, without those that failed.
@@ -37,7 +37,7 @@ class CellStatus:
     running: int
     failed: int
     missing: int
-    claims: dict[str, Claim]
+    leases: dict[str, Lease]
     stopped: dict[str, int]
     damaged: dict[Path, str]
     steps_left: int
@@ -48,17 +48,17 @@ class CellStatus:
         words = self.skipped or f"{self.done}/{count} runs{_counts([self])}"
         return [
             f"{cell.digest}  {self.want.label():60} {words}",
-            *(f"  seeds {name}: {_running(claim)}" for name, claim in self.claims.items()),
+            *(f"  seeds {name}: {_running(lease)}" for name, lease in self.leases.items()),
             *(f"  seeds {name}: stopped at {_step(step, cell.recipe.steps)}" for name, step in self.stopped.items()),
             *(f"  damaged, does not count: {part} ({why})" for part, why in self.damaged.items()),
         ]
 
 
 @dataclass(frozen=True)
-class Status:
+class Tally:
     """All cells of a plan."""
 
-    cells: list[CellStatus]
+    cells: list[CellTally]
 
     @property
     def over(self) -> bool:
@@ -75,14 +75,14 @@ class Status:
         whole = sum(one.done == len(one.want.seeds) for one in trained)
         runs = f"{sum(one.done for one in trained):,}/{sum(len(one.want.seeds) for one in trained):,} runs"
         text = f"total: {whole:,}/{len(trained):,} cells, {runs}{_counts(trained)}"
-        rate = sum(claim.rate for one in trained for claim in one.claims.values())
+        rate = sum(lease.rate for one in trained for lease in one.leases.values())
         left = sum(one.steps_left for one in trained)
         return text + (f"; {rate:,.0f} steps/s, about {_time(left / rate)} left" if rate > 0 else "")
 
 
-def read(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> Status:
+def read(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> Tally:
     """Read the state of cells from the store; `width` is the seeds of a block, None for what the models name."""
-    return Status([_of_cell(store, want, width or want.cell.model.width) for want in wanted])
+    return Tally([_of_cell(store, want, width or want.cell.model.width) for want in wanted])
 
 
 def watch(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> None:
@@ -95,26 +95,26 @@ def watch(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> N
         time.sleep(PAUSE)
 
 
-def _of_cell(store: Store, want: Wanted, width: int) -> CellStatus:
+def _of_cell(store: Store, want: Wanted, width: int) -> CellTally:
     cell, asked = want.cell, set(want.seeds)
     skipped = cell.skip()
     if skipped:
-        return CellStatus(want, skipped, 0, 0, 0, 0, {}, {}, {}, 0)
+        return CellTally(want, skipped, 0, 0, 0, 0, {}, {}, {}, 0)
     stored, damaged = store.sorted_out(cell)
     done = asked & (stored | store.committed[cell.digest])
     open_seeds = asked - done
-    claims = {name: claim for name, claim in store.claims(cell).items() if open_seeds & set(parse_ranges(name))}
-    running = open_seeds & {seed for name in claims for seed in parse_ranges(name)}
+    leases = {name: lease for name, lease in store.leases(cell).items() if open_seeds & set(parse_ranges(name))}
+    running = open_seeds & {seed for name in leases for seed in parse_ranges(name)}
     failed = (open_seeds - running) & set(store.failures(cell))
     missing = open_seeds - running - failed
-    stopped = {name: step for name, step in store.in_progress(cell).items() if name not in claims}
+    stopped = {name: step for name, step in store.in_progress(cell).items() if name not in leases}
     steps = cell.recipe.steps
-    left = sum(steps - claim.step for claim in claims.values())
+    left = sum(steps - lease.step for lease in leases.values())
     left += sum(steps - stopped.get(block.span, 0) for block in blocks(missing, width))
-    return CellStatus(want, None, len(done), len(running), len(failed), len(missing), claims, stopped, damaged, left)
+    return CellTally(want, None, len(done), len(running), len(failed), len(missing), leases, stopped, damaged, left)
 
 
-def _counts(cells: Sequence[CellStatus]) -> str:
+def _counts(cells: Sequence[CellTally]) -> str:
     """The numbers of runs that are not done, without those that are 0."""
     named = {name: sum(getattr(one, name) for one in cells) for name in ("running", "failed", "missing")}
     return "".join(f", {number:,} {name}" for name, number in named.items() if number)
@@ -124,12 +124,12 @@ def _step(step: int, steps: int) -> str:
     return f"step {step:,} of {steps:,}" if step else "an unknown step: the note of its checkpoint is damaged"
 
 
-def _running(claim: Claim) -> str:
+def _running(lease: Lease) -> str:
     """How far a block is, how fast, and where."""
-    text = f"step {claim.step:,} of {claim.steps:,}"
-    if claim.rate > 0:
-        text += f" at {claim.rate:,.0f} steps/s, {_time((claim.steps - claim.step) / claim.rate)} left"
-    return f"{text}; process {claim.process} on {claim.host}, since {claim.since}"
+    text = f"step {lease.step:,} of {lease.steps:,}"
+    if lease.rate > 0:
+        text += f" at {lease.rate:,.0f} steps/s, {_time((lease.steps - lease.step) / lease.rate)} left"
+    return f"{text}; process {lease.process} on {lease.host}, since {lease.since}"
 
 
 def _time(seconds: float) -> str:

@@ -21,11 +21,10 @@ from nalu_bench.plan.result import Arrays, BlockResult
 from nalu_bench.training import checkpoint
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
-from nalu_bench.training.log import Log, Selected
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, program_of
 from nalu_bench.training.random.draws import Draw, Place
-from nalu_bench.training.state import State
+from nalu_bench.training.state import Log, Selected, State
 
 CHECKPOINT_SECONDS = 60.0
 
@@ -262,8 +261,9 @@ class _Loop:
             measure = self.program.test if split in self.cell.task.tested else self.program.evaluate
             for name, figure in measure(self.state.parameters, chunks).items():
                 values[f"{split}_{name}"] = torch.where(self.state.alive, figure, torch.nan)
-        own = {"sparsity_error": self.program.sparsity_error(self.state.parameters)}
-        for name, scalar in (own | self.program.followed(self.state.parameters)).items():
+        own = {"sparsity_error": self.program.of_every_seed(self.program.sparsity, self.state.parameters)}
+        own |= self.program.of_every_seed(self.program.following, self.state.parameters)
+        for name, scalar in own.items():
             values[name] = torch.where(self.state.alive, scalar, torch.nan)
         values["train_loss"] = self.state.loss
         if self.cell.recipe.reinitialize_after:
@@ -298,7 +298,8 @@ class _Loop:
         for split in (split for split in task.tested if split not in task.evaluated):
             figures = self.program.test(parameters, self.data.examples(split))
             tested |= {f"{split}_{name}": figure for name, figure in figures.items()}
-        arrays = {} if self.data.probes is None else self.program.records(parameters, self.data.probes)
+        each, probes = self.program.of_every_seed, self.data.probes
+        arrays = {} if probes is None else each(self.program.recording, parameters, probes)
 
         def kept(values: Tensors) -> Arrays:
             return {name: value.cpu().numpy() for name, value in values.items()}
@@ -310,7 +311,7 @@ class _Loop:
             selected_step=self.selected.step.cpu().numpy(),
             diverged_at=self.state.diverged_at.cpu().numpy(),
             parameters={name.removeprefix("network."): value for name, value in kept(parameters).items()},
-            weights=kept(self.program.weights(parameters)),
+            weights=kept(each(self.program.matrices, parameters)),
             gates=kept(self.program.gates(parameters, self.data.evaluated[task.evaluated[0]])),
             tested=kept(tested),
             arrays=kept(arrays),

@@ -205,39 +205,22 @@ class Program:
 
         return _mean_over((measured(examples), examples.count) for examples in chunks)
 
-    def sparsity_error(self, parameters: Tensors) -> Tensor:
-        """The sparsity error of every seed (S,), see `Network.sparsity_error`."""
-        error: Tensor = self._of_every_seed(self.sparsity, parameters)
-        return error
-
-    def followed(self, parameters: Tensors) -> Tensors:
-        """Scalars of every seed's network (S,) by name, see `Network.followed`."""
-        scalars: Tensors = self._of_every_seed(self.following, parameters)
-        return scalars
-
-    def records(self, parameters: Tensors, x: Tensor) -> Tensors:
-        """The task's named arrays (S, ...) for the network of every seed, on the same inputs (B, ...)."""
-        arrays: Tensors = self._of_every_seed(self.recording, parameters, x)
-        return arrays
-
-    def weights(self, parameters: Tensors) -> Tensors:
-        """The effective matrices (S, O, I) by name, see `Network.weights`."""
-        matrices: Tensors = self._of_every_seed(self.matrices, parameters)
-        return matrices
-
     def gates(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
         """The gates (S, O) by name, means over the examples of all chunks, see `Network.gates`."""
 
         def found(examples: Examples) -> Tensors:
             dims = (0, None if examples.shared else 0)
-            gates: Tensors = self._of_every_seed(self.gating, parameters, examples.x, in_dims=dims)
+            gates: Tensors = self.of_every_seed(self.gating, parameters, examples.x, in_dims=dims)
             return gates
 
         return _mean_over((found(examples), examples.count) for examples in chunks)
 
     @torch.no_grad()
-    def _of_every_seed(self, function: Bound, parameters: Tensors, *inputs: Tensor, in_dims: Any = None) -> Any:
-        """A function of the network for every seed, eagerly; seeds share the inputs unless `in_dims` says otherwise."""
+    def of_every_seed(self, function: Bound, parameters: Tensors, *inputs: Tensor, in_dims: Any = None) -> Any:
+        """A function of the network for every seed (S, ...), eagerly, such as `sparsity`, `following` or `matrices`.
+
+        Seeds share the inputs unless `in_dims` says otherwise.
+        """
         dims = in_dims or (0, *(None for _ in inputs))
         return over_seeds(lambda p, *rest: functional_call(function, p, rest), self.width, dims)(parameters, *inputs)
 

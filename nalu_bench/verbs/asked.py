@@ -60,7 +60,7 @@ def check(experiment: "Experiment", plan: "Plan") -> None:
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 
-    whole = compose.plan_experiment(experiment, [f"budget={plan.budget}"]) if plan.custom else plan
+    whole = compose.plan_experiment(experiment, [f"budget={plan.budget}"]) if plan.overrides else plan
     results.check(experiment, plan.cells, whole.cells)
 
 

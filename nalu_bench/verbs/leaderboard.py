@@ -50,7 +50,7 @@ def leaderboard(options: argparse.Namespace) -> int:
             raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
         print(load(NAME).report.terminal())
         return 0
-    return training.train(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
+    return training.train_missing(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
 
 
 def _ranked() -> "Path":
@@ -69,7 +69,7 @@ def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None
     for unit in units:
         chosen = with_unit(chosen, unit)
     plan = compose.plan_experiment(chosen, others)
-    return replace(plan, custom=True, changes=(*plan.changes, *(f"unit={unit}" for unit in units))), chosen
+    return replace(plan, overrides=(*(f"unit={unit}" for unit in units), *plan.overrides)), chosen
 
 
 def _report(plan: "Plan", chosen: "Experiment | None") -> None:
@@ -78,7 +78,7 @@ def _report(plan: "Plan", chosen: "Experiment | None") -> None:
     from nalu_bench.analysis.pages import build
 
     assert chosen is not None
-    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
+    scope = results.Scope(chosen, plan.budget, plan.cells, plan.overrides, "leaderboard")
     loaded = Loaded(chosen, *results.write(scope, asked.store(), paths.results_dir(), beside=_ranked()))
     print(f"\n{loaded.report.terminal()}\n\nwritten to {paths.short(loaded.folder)}/")
     print(f"to look at:   {paths.short(build.report(loaded))}")

@@ -77,7 +77,7 @@ def _write(chosen: "Experiment", overrides: list[str]) -> "tuple[Path, Report]":
     else:
         plan = _largest(chosen, overrides)
     asked.check(chosen, plan)
-    scope = results.Scope(chosen, plan.budget, plan.custom, plan.cells, plan.changes)
+    scope = results.Scope(chosen, plan.budget, plan.cells, plan.overrides)
     return results.write(scope, asked.store(), paths.results_dir())
 
 

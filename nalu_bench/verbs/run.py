@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
     """Train; returns 1 if a block failed."""
     verb = ["run", *(["-m"] if options.multirun else [])]
     planned, then = functools.partial(asked.plan, options), functools.partial(_look_next, options=options)
-    return train(planned, options, verb, then)
+    return train_missing(planned, options, verb, then)
 
 
-def train(
+def train_missing(
     planned: "Callable[[], tuple[Plan, Experiment | None]]", options: argparse.Namespace, verb: list[str],
     then: "Callable[[Plan, Experiment | None], None]", results: "Path | None" = None,
 ) -> int:  # fmt: skip
@@ -194,15 +194,15 @@ def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench.plan import launch
-    from nalu_bench.run import launched, runner, watch
+    from nalu_bench.run import launched, progress, runner
     from nalu_bench.run.jobs import by_cell, pending
 
     if not plan.hydra:
-        return runner.run(todo, plan.machine, fail_fast=fail_fast)
+        return runner.run_jobs(todo, plan.machine, fail_fast=fail_fast)
     cells = by_cell(todo)
     train = functools.partial(launched.train_cell, cells, plan.machine, os.getpid())
     try:
-        with stop.through_children(), watch.followed(todo, store):
+        with stop.through_children(), progress.followed(todo, store):
             launch.sweep(train, range(len(cells)), plan.hydra, paths.runs_dir() / ".hydra", plan.machine.workers)
     except launch.LaunchError as error:
         print(f"{error} (what it started may still run, see nalu-bench status)", file=sys.stderr)

@@ -55,7 +55,7 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
     monkeypatch.setattr(experiment, "load", lambda name: small)
     assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
     plan = compose.plan_experiment(small, ["budget=paper"])
-    return writer.Scope(small, plan.budget, plan.custom, plan.cells)
+    return writer.Scope(small, plan.budget, plan.cells)
 
 
 def test_reporting_twice_changes_nothing(scope: writer.Scope, tmp_path: Path) -> None:
@@ -71,17 +71,27 @@ def test_a_smaller_budget_and_changed_values_go_to_local(scope: writer.Scope, tm
     local = results / "local" / "madsen2020" / "table1"
     assert writer.target(replace(scope, budget="short"), results) == local
     assert writer.target(replace(scope, budget="smoke"), results) == local
-    assert writer.target(replace(scope, custom=True), results) == local
+    assert writer.target(replace(scope, overrides=["model=nau"]), results) == local
 
 
 def test_changed_values_are_held_against_nothing_and_named(scope: writer.Scope, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    changed = replace(scope, custom=True, changes=["task.interpolation=[1,3]"])
+    changed = replace(scope, overrides=["task.interpolation=[1,3]"])
     text = (writer.write(changed, Store(tmp_path / "runs"), results).folder / "table.md").read_text(encoding="utf-8")
-    assert f"budget={scope.budget} task.interpolation=[1,3] -->" in text
+    assert f"budget={scope.budget} 'task.interpolation=[1,3]' -->" in text
     assert "not comparable, " in text
     assert "changed by hand (task.interpolation=[1,3])" in text
     assert not re.search(r"agrees|differs|inconclusive", text)
+
+
+def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(scope: writer.Scope, tmp_path: Path) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    for words in (["model=nau"], ["seeds=3", "model=nau"]):
+        chosen = replace(scope, overrides=words, cells=scope.cells[:1])
+        text = (writer.write(chosen, store, results).folder / "table.md").read_text(encoding="utf-8")
+        assert f"made by: nalu-bench report madsen2020/table1 budget=paper {' '.join(words)} -->" in text
+        assert f"Budget paper with {' '.join(words)}. Runs: 3 finished (asked for: 3)." in text
+        assert "changed by hand" not in text
 
 
 def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope, tmp_path: Path) -> None:
@@ -95,8 +105,8 @@ def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope,
 
 def test_local_results_follow_the_budget_that_was_asked_for(scope: writer.Scope, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    writer.write(replace(scope, custom=True), store, results)
-    folder = writer.write(replace(scope, custom=True, cells=scope.cells[:1]), store, results).folder
+    writer.write(replace(scope, overrides=["model=nau"]), store, results)
+    folder = writer.write(replace(scope, overrides=["model=nau"], cells=scope.cells[:1]), store, results).folder
     assert len(pd.read_csv(folder / "runs.csv")) == 3
 
 
@@ -160,7 +170,7 @@ def test_an_unfinished_cell_says_how_many_seeds_it_has(scope: writer.Scope, tmp_
 def test_a_custom_report_takes_in_what_committed_results_hold(scope: writer.Scope, tmp_path: Path) -> None:
     results = tmp_path / "results"
     writer.write(scope, Store(tmp_path / "runs"), results)
-    one = replace(scope, custom=True, cells=scope.cells[:1])
+    one = replace(scope, overrides=["model=nau"], cells=scope.cells[:1])
     folder = writer.write(one, Store(tmp_path / "elsewhere"), results).folder
     assert folder == results / "local" / "madsen2020" / "table1"
     assert pd.read_csv(folder / "runs.csv")["seed"].tolist() == [0, 1, 2]

@@ -54,5 +54,5 @@ def test_they_go_to_local_whatever_the_budget(tmp_path: Path) -> None:
 
     found = experiment.load(NAME)
     small = cells("task.dataset=digits", "task.validation=200", "task.test_lengths=[1,10]")
-    assert results.target(results.Scope(found, "desk", False, small), tmp_path) == tmp_path / "local" / NAME
-    assert results.target(results.Scope(found, "desk", False, cells()), tmp_path) == tmp_path / NAME
+    assert results.target(results.Scope(found, "desk", small), tmp_path) == tmp_path / "local" / NAME
+    assert results.target(results.Scope(found, "desk", cells()), tmp_path) == tmp_path / NAME

@@ -108,8 +108,8 @@ def test_an_experiment_takes_further_overrides_and_is_then_custom() -> None:
     table1 = experiment.load("madsen2020/table1")
     plain = compose.plan_experiment(table1, ["budget=smoke", "device.workers=1"])
     custom = compose.plan_experiment(table1, ["budget=smoke", "recipe.learning_rate=0.01", "seeds=1"])
-    assert not plain.custom
-    assert custom.custom
+    assert plain.overrides == ()
+    assert custom.overrides == ("recipe.learning_rate=0.01", "seeds=1")
     assert {len(want.seeds) for want in custom.cells} == {1}
     assert {want.cell.recipe.learning_rate for want in custom.cells} == {0.01}
 
@@ -141,7 +141,7 @@ def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_
 def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
     plan = compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "model=nmu,nalu"])
     assert {want.cell.model.name for want in plan.cells} == {"nmu", "nalu"}
-    assert plan.custom
+    assert plan.overrides == ("model=nmu,nalu",)
 
 
 def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
@@ -179,9 +179,12 @@ def test_a_group_has_its_share_of_the_budgets_steps() -> None:
         compose.plan_experiment(tables, ["budget=paper", "budget.log_every=1000"])
 
 
-def test_changed_values_of_an_experiment_are_told_and_a_choice_or_other_seeds_are_not() -> None:
+def test_the_words_typed_are_told_and_a_choice_or_other_seeds_change_no_cell() -> None:
     table3 = experiment.load("trask2018/table3")
     given = ["budget=smoke", "seeds=1", "model=text_lstm", "device.workers=1"]
-    assert compose.plan_experiment(table3, given).changes == ()
-    changed = compose.plan_experiment(table3, [*given, "task.language=de", "budget.steps=10"])
-    assert changed.changes == ("task.language=de", "budget.steps=10")
+    chosen = compose.plan_experiment(table3, given)
+    assert chosen.overrides == ("seeds=1", "model=text_lstm")
+    assert table3.changes(chosen.overrides) == []
+    changed = compose.plan_experiment(table3, [*given, "task.language=de", "+budget.steps=10"])
+    assert changed.overrides == (*chosen.overrides, "task.language=de", "+budget.steps=10")
+    assert table3.changes(changed.overrides) == ["task.language=de", "+budget.steps=10"]

@@ -57,7 +57,7 @@ def test_training_the_terminal_and_the_table_judge_by_one_threshold(
 
     monkeypatch.setattr(loop, "train_together", train_together)
     store = Store(tmp_path)
-    runner.run(pending([want], store, Machine("cpu", False, 1)), Machine("cpu", False, 1), quiet=True)
+    runner.run_jobs(pending([want], store, Machine("cpu", False, 1)), Machine("cpu", False, 1), quiet=True)
     assert seen == [limit]
     assert Success(TABLE2).criteria(want.cell, pd.DataFrame())["threshold"] == limit
     invent(tmp_path, want.cell, [0.999 * limit, 1.001 * limit])

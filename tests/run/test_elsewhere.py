@@ -19,8 +19,8 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.run import elsewhere, runner, work
 from nalu_bench.run.jobs import Job, pending
-from nalu_bench.store import claims
-from nalu_bench.store.claims import Claim, ClaimLostError, Claims, Held, System
+from nalu_bench.store import leases
+from nalu_bench.store.leases import Lease, LeaseLostError, Leases, OwnLease, System
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop
 
@@ -44,9 +44,9 @@ def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_don
 ) -> None:
     first, second = make_cell("nau nmu"), make_cell("nau nau")
     todo = jobs(store, first, second)
-    other = Claims()
-    held = other.take(todo[0].claim, 20)
-    assert held is not None
+    other = Leases()
+    owned = other.take(todo[0].lease, 20)
+    assert owned is not None
 
     line, told = elsewhere._line, threading.Event()
 
@@ -63,11 +63,11 @@ def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_don
         assert not store.stored_seeds(first)
         todo[0].part.parent.mkdir(parents=True)
         todo[1].part.rename(todo[0].part)  # any sound part will do
-        other.release(held)
+        other.release(owned)
 
     thread = threading.Thread(target=finish)
     thread.start()
-    assert runner.run(todo, MACHINE) == []
+    assert runner.run_jobs(todo, MACHINE) == []
     thread.join()
     error = capsys.readouterr().err
     assert f"1 block is being trained by process {os.getpid()} on " in error
@@ -77,12 +77,12 @@ def test_a_block_that_another_process_trains_is_waited_for_after_all_else_is_don
 
 def test_a_block_that_another_process_gives_up_is_taken_over(store: Store, make_cell: MakeCell) -> None:
     (job,) = todo = jobs(store, make_cell())
-    other = Claims()
-    held = other.take(job.claim, 20)
-    assert held is not None
-    thread = threading.Timer(1.5, other.release, [held])
+    other = Leases()
+    owned = other.take(job.lease, 20)
+    assert owned is not None
+    thread = threading.Timer(1.5, other.release, [owned])
     thread.start()
-    assert runner.run(todo, MACHINE) == []
+    assert runner.run_jobs(todo, MACHINE) == []
     thread.join()
     assert job.part.exists()
 
@@ -91,28 +91,28 @@ def test_a_block_that_was_stored_since_the_plan_was_made_is_not_trained(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     todo = jobs(store, make_cell())
-    assert runner.run(todo, MACHINE) == []
+    assert runner.run_jobs(todo, MACHINE) == []
     monkeypatch.setattr(loop, "train_together", lambda *_: pytest.fail("trained again"))
-    assert runner.run(todo, MACHINE) == []
-    assert not list(todo[0].claim.parent.iterdir())
+    assert runner.run_jobs(todo, MACHINE) == []
+    assert not list(todo[0].lease.parent.iterdir())
 
 
-def test_an_owner_that_lost_its_claim_stops_and_leaves_the_block(
+def test_an_owner_that_lost_its_lease_stops_and_leaves_the_block(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = make_cell("nau nmu"), make_cell("nau nau")
     todo = jobs(store, first, second)
-    reached, steps = Held.reached, list[int]()
+    reached, steps = OwnLease.reached, list[int]()
 
-    def lost(held: Held, step: int) -> None:
-        reached(held, step)
-        if held.path == todo[0].claim:
+    def lost(owned: OwnLease, step: int) -> None:
+        reached(owned, step)
+        if owned.path == todo[0].lease:
             steps.append(step)
             if step == 10 and steps.count(10) == 1:
-                raise ClaimLostError
+                raise LeaseLostError
 
-    monkeypatch.setattr(Held, "reached", lost)
-    outcome = work.train(todo, lambda *_: None)
+    monkeypatch.setattr(OwnLease, "reached", lost)
+    outcome = work.train_group(todo, lambda *_: None)
     assert outcome.failures == []
     assert outcome.left == [todo[0]]
     assert steps == [0, 5, 10]
@@ -121,14 +121,14 @@ def test_an_owner_that_lost_its_claim_stops_and_leaves_the_block(
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt])
-def test_a_claim_ends_with_its_block_however_that_ends(
+def test_a_lease_ends_with_its_block_however_that_ends(
     store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None
 ) -> None:
     (job,) = todo = jobs(store, make_cell())
     evaluate, seen = loop._Loop.evaluate, list[bool]()
 
     def checked(self: loop._Loop) -> None:
-        seen.append(job.claim.exists())
+        seen.append(job.lease.exists())
         evaluate(self)
         if error:
             raise error("no luck")
@@ -136,12 +136,12 @@ def test_a_claim_ends_with_its_block_however_that_ends(
     monkeypatch.setattr(loop._Loop, "evaluate", checked)
     if error is KeyboardInterrupt:
         with pytest.raises(KeyboardInterrupt):
-            runner.run(todo, MACHINE)
+            runner.run_jobs(todo, MACHINE)
     else:
-        assert len(runner.run(todo, MACHINE)) == (1 if error else 0)
+        assert len(runner.run_jobs(todo, MACHINE)) == (1 if error else 0)
     assert seen
     assert all(seen)
-    assert not list(job.claim.parent.iterdir())
+    assert not list(job.lease.parent.iterdir())
 
 
 def test_a_store_that_cannot_be_written_is_found_before_training(
@@ -151,9 +151,9 @@ def test_a_store_that_cannot_be_written_is_found_before_training(
         raise OSError("no space left on device")
 
     todo = jobs(store, make_cell())
-    monkeypatch.setattr(claims.System, "write", full)
+    monkeypatch.setattr(leases.System, "write", full)
     monkeypatch.setattr(loop, "train_together", lambda *_: pytest.fail("trained"))
-    (line,) = runner.run(todo, MACHINE)
+    (line,) = runner.run_jobs(todo, MACHINE)
     assert "no space left on device" in line
 
 
@@ -165,7 +165,7 @@ def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
     store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str], content: bytes | None, why: str
 ) -> None:
     (job,) = todo = jobs(store, make_cell())
-    runner.run(todo, MACHINE)
+    runner.run_jobs(todo, MACHINE)
     expected = store.curves(job.cell)
     store = Store(store.root, hashed=True)
     (job.part / "curves.parquet").unlink()
@@ -173,10 +173,10 @@ def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
         (job.part / "curves.parquet").write_bytes(content)
     assert store.stored_seeds(job.cell) == set()
     assert jobs(store, job.cell) == todo
-    assert runner.run(todo, MACHINE) == []
+    assert runner.run_jobs(todo, MACHINE) == []
     assert f"parts/0-24 is damaged ({why}" in capsys.readouterr().err
     pd.testing.assert_frame_equal(store.curves(job.cell), expected, check_exact=True)
-    assert store.damaged(job.cell) == {}
+    assert store.sorted_out(job.cell)[1] == {}
     assert len(list((store.root / job.cell.folder / "damaged").iterdir())) == 1
 
 
@@ -221,7 +221,7 @@ def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_t
     for one, other in zip(expected, found, strict=True):
         for name in ("curves.parquet", "runs.parquet", "parameters.npz", "weights.parquet"):
             assert (one / name).read_bytes() == (other / name).read_bytes()
-    assert not list(shared.glob("runs/*/*/*/claims/*"))
+    assert not list(shared.glob("runs/*/*/*/leases/*"))
     assert not list(shared.glob("runs/*/*/*/damaged"))
 
 
@@ -229,10 +229,10 @@ def training(home: Path, running: "list[subprocess.Popen[bytes]]", chance: rando
     """The number of a process that trains a block, itself or by a worker; waits for one."""
     numbers = {process.pid: number for number, process in enumerate(running)}
     while True:
-        texts = [System().read(path) for path in home.glob("runs/*/*/*/claims/[0-9]*.json")]
-        claims = [claim for text in texts if (claim := Claim.parsed(text or "")) and not System().dead(claim)]
+        texts = [System().read(path) for path in home.glob("runs/*/*/*/leases/[0-9]*.json")]
+        leases = [lease for text in texts if (lease := Lease.parsed(text or "")) and not System().dead(lease)]
         with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
-            owners = {claim.process: psutil.Process(claim.process).ppid() for claim in claims}
+            owners = {lease.process: psutil.Process(lease.process).ppid() for lease in leases}
             found = [numbers[process] for pair in owners.items() for process in pair if process in numbers]
             if found:
                 return chance.choice(found)
@@ -246,4 +246,4 @@ def parts(home: Path) -> list[Path]:
 def test_a_block_is_named_by_its_span(store: Store, make_cell: MakeCell) -> None:
     (job,) = jobs(store, make_cell())
     assert job.block == Block(0)
-    assert (job.part.name, job.claim.name) == ("0-24", "0-24.json")
+    assert (job.part.name, job.lease.name) == ("0-24", "0-24.json")

@@ -25,7 +25,7 @@ def test_blocks_are_counted_by_what_the_store_holds_of_them(make_cell: MakeCell,
     note.write_text('{"step": 12400}')
     saved = f"1 kept by a checkpoint ({todo[1].label} at step 12,400)"
     assert kept(todo) == f"stopped: {saved}, nothing yet of 3 blocks; the same command goes on from there."
-    runner.run(todo[:1], Machine("cpu", False, 1), quiet=True)
+    runner.run_jobs(todo[:1], Machine("cpu", False, 1), quiet=True)
     assert kept(todo[:3]) == (
         f"stopped: 1 block stored, {saved}, nothing yet of 1 block; the same command goes on from there."
     )

@@ -158,7 +158,7 @@ def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     monkeypatch.setattr(runner, "_in_pool", lambda parts, count, progress: started.append(count) or [])
     store = Store(tmp_path / "runs")
     wanted = [Wanted(make_cell(steps=0, log_every=every), (0,)) for every in (5, 10)]
-    runner.run(pending(wanted, store, TWO_WORKERS), TWO_WORKERS, quiet=True)
+    runner.run_jobs(pending(wanted, store, TWO_WORKERS), TWO_WORKERS, quiet=True)
     assert (started or [1]) == [workers]
     assert ("training 1 group of cells at a time" in capsys.readouterr().err) == (workers == 1)
 
@@ -176,4 +176,4 @@ def test_a_group_that_does_not_fit_is_split_and_a_cell_that_does_not_fit_is_refu
     with pytest.raises(
         UsageError, match=r"a block of ten_parameter .* must fit into .* that are free.*; lower model\.hidden_size, "
     ):
-        runner.run(todo, TWO_WORKERS, quiet=True)
+        runner.run_jobs(todo, TWO_WORKERS, quiet=True)

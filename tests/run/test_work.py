@@ -33,14 +33,14 @@ def test_an_error_that_a_signal_brought_about_is_no_failure(
             raise RuntimeError("the compiler died")
         yield 0, RuntimeError("the compiler died")
 
-    monkeypatch.setattr(work, "_train", train)
+    monkeypatch.setattr(work, "_train_leased", train)
     with stop.after_the_step(lambda: ""), pytest.raises(Interrupted):
-        work.train(next(iter(groups([job], 1))), lambda *_: None)
+        work.train_group(next(iter(groups([job], 1))), lambda *_: None)
     assert not list(job.root.glob("**/failures/*"))
 
 
 def test_any_other_error_is_a_failure(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_train", lambda *_: iter([(0, RuntimeError("the compiler died"))]))
-    (line,) = work.train(next(iter(groups([job], 1))), lambda *_: None).failures
+    monkeypatch.setattr(work, "_train_leased", lambda *_: iter([(0, RuntimeError("the compiler died"))]))
+    (line,) = work.train_group(next(iter(groups([job], 1))), lambda *_: None).failures
     assert "the compiler died" in line
     assert len(list(job.root.glob("**/failures/*"))) == 1

@@ -15,7 +15,7 @@ from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.store import schema, status, writer
-from nalu_bench.store.claims import Claims
+from nalu_bench.store.leases import Leases
 from nalu_bench.store.reader import Store
 
 MakeCell = Callable[..., Cell]
@@ -42,17 +42,17 @@ def test_every_seed_asked_for_is_counted_once(store: Store, make_cell: MakeCell)
     checkpoint = schema.checkpoint_path(store.root / cell.folder, "75-99").with_suffix(".json")
     checkpoint.parent.mkdir()
     checkpoint.write_text(json.dumps({"step": 400}))
-    owner = Claims()
-    held = owner.take(schema.claim_path(store.root / cell.folder, "50-74"), 1000)
-    assert held is not None
-    held.claim = replace(held.claim, step=300, rate=10.0)
+    owner = Leases()
+    owned = owner.take(schema.lease_path(store.root / cell.folder, "50-74"), 1000)
+    assert owned is not None
+    owned.lease = replace(owned.lease, step=300, rate=10.0)
     owner.beat()
     found = status.read(store, [Wanted(cell, tuple(range(90))), Wanted(other, (0, 1))])
     one = found.cells[0]
     assert (one.done, one.failed, one.running, one.missing) == (25, 25, 25, 15)
     name, running, stopped, last, total = found.lines()
     assert name.endswith("25/90 runs, 25 running, 25 failed, 15 missing")
-    where = f"process {held.claim.process} on {held.claim.host}, since {held.claim.since}"
+    where = f"process {owned.lease.process} on {owned.lease.host}, since {owned.lease.since}"
     assert running == f"  seeds 50-74: step 300 of 1,000 at 10 steps/s, 01:10 left; {where}"
     assert stopped == "  seeds 75-99: stopped at step 400 of 1,000"
     assert last.endswith("0/2 runs, 2 missing")
@@ -63,12 +63,12 @@ def test_every_seed_asked_for_is_counted_once(store: Store, make_cell: MakeCell)
     assert status.read(store, [Wanted(cell, tuple(range(50))), Wanted(other, (0, 1))]).over
 
 
-def test_the_claim_of_a_dead_process_is_not_shown_as_running(store: Store, make_cell: MakeCell) -> None:
+def test_the_lease_of_a_dead_process_is_not_shown_as_running(store: Store, make_cell: MakeCell) -> None:
     cell = make_cell()
-    path = schema.claim_path(store.root / cell.folder, "0-24")
-    held = Claims().take(path, 1000)
-    assert held is not None
-    path.write_text(replace(held.claim, started=0.0).text())
+    path = schema.lease_path(store.root / cell.folder, "0-24")
+    owned = Leases().take(path, 1000)
+    assert owned is not None
+    path.write_text(replace(owned.lease, started=0.0).text())
     assert status.read(store, [Wanted(cell, (0,))]).lines()[0].endswith("0/1 runs, 1 missing")
 
 

@@ -40,7 +40,7 @@ def missing(store: Store, cell: Cell, seeds: range) -> list[Job]:
 
 
 def train(store: Store, cell: Cell, seeds: range) -> list[str]:
-    return runner.run(missing(store, cell, seeds), MACHINE)
+    return runner.run_jobs(missing(store, cell, seeds), MACHINE)
 
 
 def trained(cell: Cell, path: Path, block: Block = ALL) -> BlockResult:
@@ -270,7 +270,7 @@ def test_one_cell_that_fails_does_not_cost_the_others(
 
     monkeypatch.setattr(loop._Loop, "result", fail_for_broken)
     wanted = [Wanted(cell, (0,)) for cell in (broken, sound)]
-    failures = runner.run(pending(wanted, store, MACHINE), MACHINE)
+    failures = runner.run_jobs(pending(wanted, store, MACHINE), MACHINE)
     assert len(failures) == 1
     assert "no luck" in failures[0]
     assert store.stored_seeds(sound) == set(ALL.seeds)

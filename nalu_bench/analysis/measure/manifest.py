@@ -26,6 +26,13 @@ def stand_ins(manifest: dict[str, Any]) -> str:
     return " and ".join(dict.fromkeys(cell["stands_in"] for cell in manifest["cells"].values() if "stands_in" in cell))
 
 
+def overrides(manifest: dict[str, Any]) -> list[str]:
+    """The words that were typed beside the budget; older manifests hold only those that changed values."""
+    budget = manifest["budget"]
+    typed: list[str] = budget.get("overrides", budget.get("changes", []))
+    return typed
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a folder of `results/`, or None if it has none."""
     path = folder / MANIFEST

@@ -1,4 +1,4 @@
-"""How a process that trains takes memory from the system: in large pages, and without giving it back at every step."""
+"""A process that trains: how it takes memory from the system, and the settings of torch that numbers depend on."""
 
 import ctypes
 import os
@@ -21,3 +21,22 @@ def tune() -> None:
     if mallopt:
         mallopt(TRIM_THRESHOLD, KEPT)
         mallopt(MMAP_THRESHOLD, KEPT)
+
+
+def prepare() -> None:
+    """`tune`, and give torch the settings that training assumes, its defaults and one thread.
+
+    A process may train many cells, and the one before may leave other settings. Blocks are the unit of parallel work,
+    so that more threads would only share processors with other workers. One thread also fixes the order of sums.
+    Generators are left alone: nothing draws from a global one.
+    """
+    tune()
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.set_float32_matmul_precision("highest")
+    torch.set_flush_denormal(False)
+    torch.use_deterministic_algorithms(False)

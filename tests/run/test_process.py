@@ -9,9 +9,9 @@ import pytest
 
 STEPS = """
 import resource
-from nalu_bench.run import allocator
+from nalu_bench.run import process
 if {tuned}:
-    allocator.tune()
+    process.tune()
 import torch
 
 def step():

@@ -1,12 +1,14 @@
-"""Claims: which process trains which block, where several processes share a store.
+"""Leases: which process trains which block, where several processes share a store.
 
-A claim is a file. Its creation is atomic, so that one of several processes gets it, and its owner removes it at the
-end. Meanwhile the owner counts in it. Another process takes a claim away only if its owner is a dead process of the
+A lease is a file. Its creation is atomic, so that one of several processes gets it, and its owner removes it at the
+end. Meanwhile the owner counts in it. Another process takes a lease away only if its owner is a dead process of the
 same machine, or if the file has stayed the same in `PATIENCE` looks, a beat apart. So neither locks, nor times of
 files, nor the clocks of two machines are ever compared.
 
 An owner that only slept finds out at its next beat, and stops. Should two processes train a block all the same, they
 compute the same bits, and the store keeps the part that comes first.
+
+`filelock.SoftFileLease` is near, but beats by file times, expires by one clock, and cannot say how far a block is.
 """
 
 import contextlib
@@ -29,19 +31,19 @@ BEAT = 5.0
 """Seconds between two beats of an owner, and between two looks that count."""
 
 PATIENCE = 18
-"""Looks at an unchanged claim before it is taken away. Network file systems may show a file as it was a minute ago."""
+"""Looks at an unchanged lease before it is taken away. Network file systems may show a file as it was a minute ago."""
 
 LENGTH = 512
-"""Bytes of a claim, filled with blanks: it is written again in its place, and a reader must find no older rest."""
+"""Bytes of a lease, filled with blanks: it is written again in its place, and a reader must find no older rest."""
 
 
-class ClaimLostError(Exception):
+class LeaseLostError(Exception):
     """Another process has taken over the block; it goes on with it."""
 
 
 @dataclass(frozen=True)
-class Claim:
-    """The content of a claim.
+class Lease:
+    """The content of a lease.
 
     Attributes:
         owner: random, of a group of blocks in one process.
@@ -49,7 +51,7 @@ class Claim:
         host, process: where the block trains, for people.
         machine: see `this_machine`.
         started: the time at which the process started, for its own machine alone.
-        since: the time of the claim, for people.
+        since: the time of the lease, for people.
         step, steps: how far the block is.
         rate: steps a second.
     """
@@ -66,12 +68,12 @@ class Claim:
     rate: float = 0.0
 
     def text(self) -> str:
-        """The claim as JSON."""
+        """The lease as JSON."""
         return json.dumps(asdict(self)).ljust(LENGTH)
 
     @classmethod
-    def parsed(cls, text: str) -> "Claim | None":
-        """The claim in a file; None for a file that is being created."""
+    def parsed(cls, text: str) -> "Lease | None":
+        """The lease in a file; None for a file that is being created."""
         try:
             found = json.loads(text)
             kinds: dict[str, Any] = {entry.name: entry.type for entry in fields(cls)}
@@ -81,7 +83,7 @@ class Claim:
 
 
 class System:
-    """All that claims need of files, clocks and processes."""
+    """All that leases need of files, clocks and processes."""
 
     def create(self, path: Path, text: str) -> int | None:
         """Create a file and return its descriptor; None if it is there. Of several processes, one succeeds."""
@@ -92,7 +94,7 @@ class System:
             return None
         try:
             self.write(file, text)
-        except OSError:  # the disk is full; an empty claim would keep others waiting
+        except OSError:  # the disk is full; an empty lease would keep others waiting
             self.close(file)
             self.remove(path)
             raise
@@ -144,13 +146,13 @@ class System:
         """Seconds of this machine's clock."""
         return time.monotonic()
 
-    def dead(self, claim: Claim) -> bool:
+    def dead(self, lease: Lease) -> bool:
         """Whether the owner is a process of this machine that has ended."""
-        if claim.machine != this_machine():
+        if lease.machine != this_machine():
             return False
         try:
-            process = psutil.Process(claim.process)
-            other = abs(process.create_time() - claim.started) > 60  # clocks are set, and numbers come back after hours
+            process = psutil.Process(lease.process)
+            other = abs(process.create_time() - lease.started) > 60  # clocks are set, and numbers come back after hours
             return other or process.status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return True
@@ -168,20 +170,20 @@ def this_machine() -> str:
     return " ".join(parts)
 
 
-class Held:
-    """One claim of this process.
+class OwnLease:
+    """One lease of this process.
 
     Args:
         system: files, clocks and processes.
-        path: the claim's file.
-        claim: its content.
+        path: the lease's file.
+        lease: its content.
         file: its descriptor.
     """
 
-    def __init__(self, system: System, path: Path, claim: Claim, file: int) -> None:
+    def __init__(self, system: System, path: Path, lease: Lease, file: int) -> None:
         self.system = system
         self.path = path
-        self.claim = claim
+        self.lease = lease
         self.lost = False
         self._file = file
         self._first: tuple[int, float] | None = None
@@ -190,106 +192,106 @@ class Held:
         """Note a step for the next beat.
 
         Raises:
-            ClaimLostError if another process has taken over.
+            LeaseLostError if another process has taken over.
         """
         if self.lost:
-            raise ClaimLostError(str(self.path))
+            raise LeaseLostError(str(self.path))
         now = self.system.monotonic()
         first, started = self._first = self._first or (step, now)
         rate = (step - first) / (now - started) if now > started else 0.0
-        self.claim = replace(self.claim, step=step, rate=round(rate, 2))
+        self.lease = replace(self.lease, step=step, rate=round(rate, 2))
 
     def beat(self) -> None:
-        """Count on, unless the claim is another's now; make it again if it is gone."""
+        """Count on, unless the lease is another's now; make it again if it is gone."""
         text = self.system.read(self.path)
-        self.claim = replace(self.claim, beats=self.claim.beats + 1)
-        if text is None:  # a process has moved it away, and meant the claim that was there before
-            made = self.system.create(self.path, self.claim.text())
+        self.lease = replace(self.lease, beats=self.lease.beats + 1)
+        if text is None:  # a process has moved it away, and meant the lease that was there before
+            made = self.system.create(self.path, self.lease.text())
             if made is not None:
                 self.system.close(self._file)
                 self._file = made
         elif not self.mine(text):
-            self.lost = Claim.parsed(text) is not None
+            self.lost = Lease.parsed(text) is not None
         else:
-            self.system.write(self._file, self.claim.text())
+            self.system.write(self._file, self.lease.text())
 
     def mine(self, text: str | None) -> bool:
-        """Whether this is the text of this claim."""
-        found = Claim.parsed(text or "")
-        return found is not None and found.owner == self.claim.owner
+        """Whether this is the text of this lease."""
+        found = Lease.parsed(text or "")
+        return found is not None and found.owner == self.lease.owner
 
     def end(self) -> None:
-        """Remove the claim, unless it is another's now."""
+        """Remove the lease, unless it is another's now."""
         if self.mine(self.system.read(self.path)):
             self.system.remove(self.path)
         self.system.close(self._file)
 
 
-class Claims:
-    """The claims of one process. In a `with`, a thread beats; at its end all claims are released."""
+class Leases:
+    """The leases of one process. In a `with`, a thread beats; at its end all leases are released."""
 
     def __init__(self, system: System | None = None) -> None:
         self.system = system or System()
         self.owner = secrets.token_hex(8)
-        self._held: list[Held] = []
+        self._owned: list[OwnLease] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._heart = threading.Thread(target=self._live, name="claims", daemon=True)
+        self._heart = threading.Thread(target=self._live, name="leases", daemon=True)
 
-    def take(self, path: Path, steps: int) -> Held | None:
-        """Claim a block of so many steps; None if another process has it."""
-        claim = Claim(
+    def take(self, path: Path, steps: int) -> OwnLease | None:
+        """Take the lease of a block of so many steps; None if another process has it."""
+        lease = Lease(
             self.owner, platform.node(), os.getpid(), this_machine(), psutil.Process().create_time(),
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), steps,
         )  # fmt: skip
-        file = self.system.create(path, claim.text())
+        file = self.system.create(path, lease.text())
         if file is None and freed_of_dead(self.system, path):
-            file = self.system.create(path, claim.text())
+            file = self.system.create(path, lease.text())
         if file is None:
             return None
-        held = Held(self.system, path, claim, file)
+        owned = OwnLease(self.system, path, lease, file)
         with self._lock:
-            self._held.append(held)
-        return held
+            self._owned.append(owned)
+        return owned
 
-    def release(self, held: Held) -> None:
-        """Give up a claim."""
+    def release(self, owned: OwnLease) -> None:
+        """Give up a lease."""
         with self._lock:
-            self._held.remove(held)
-            held.end()
+            self._owned.remove(owned)
+            owned.end()
 
     def beat(self) -> None:
-        """Count on in all claims. If the store cannot be written for a while, the next beat tries again."""
+        """Count on in all leases. If the store cannot be written for a while, the next beat tries again."""
         with self._lock:
-            for held in self._held:
+            for owned in self._owned:
                 try:
-                    held.beat()
+                    owned.beat()
                 except OSError as error:
-                    warnings.warn(f"claim {held.path} cannot be renewed ({error}).", stacklevel=2)
+                    warnings.warn(f"lease {owned.path} cannot be renewed ({error}).", stacklevel=2)
 
     def _live(self) -> None:
         while not self._over.wait(BEAT):
             self.beat()
 
-    def __enter__(self) -> "Claims":
+    def __enter__(self) -> "Leases":
         self._heart.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        for held in tuple(self._held):
-            self.release(held)
+        for owned in tuple(self._owned):
+            self.release(owned)
 
 
 class Watch:
-    """Looks at claims of other processes."""
+    """Looks at leases of other processes."""
 
     def __init__(self, system: System | None = None) -> None:
         self.system = system or System()
         self._seen: dict[Path, tuple[str | None, int, float]] = {}
 
     def free(self, path: Path) -> bool:
-        """Look at a claim; whether the block can be claimed. A claim that has been the same for long is removed.
+        """Look at a lease; whether the block can be leased. A lease that has been the same for long is removed.
 
         Looks are counted, and not time alone: if both processes are stopped and go on, the owner beats before the next
         look that counts.
@@ -307,14 +309,14 @@ class Watch:
 
 
 def freed_of_dead(system: System, path: Path) -> bool:
-    """Remove a claim whose owner is dead; whether that has been done."""
+    """Remove a lease whose owner is dead; whether that has been done."""
     text = system.read(path)
-    claim = Claim.parsed(text or "")
-    return text is not None and claim is not None and system.dead(claim) and _moved_away(system, path, text)
+    lease = Lease.parsed(text or "")
+    return text is not None and lease is not None and system.dead(lease) and _moved_away(system, path, text)
 
 
 def _moved_away(system: System, path: Path, text: str) -> bool:
-    """Remove the claim that has this text; whether that has been done.
+    """Remove the lease that has this text; whether that has been done.
 
     Between the look and the renaming, its owner may have beaten, or another process may have taken it over. What was
     renamed then has another text, and its owner makes it again at its next beat.

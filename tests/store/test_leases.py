@@ -1,4 +1,4 @@
-"""Claims: one owner a block, whatever files, clocks and processes do."""
+"""Leases: one owner a block, whatever files, clocks and processes do."""
 
 import heapq
 import json
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench.store import claims
-from nalu_bench.store.claims import BEAT, PATIENCE, Claim, ClaimLostError, Claims, System, Watch
+from nalu_bench.store import leases
+from nalu_bench.store.leases import BEAT, PATIENCE, Lease, LeaseLostError, Leases, System, Watch
 
-PATH = Path("claims/0-24.json")
+PATH = Path("leases/0-24.json")
 
 
-def read(path: Path) -> Claim:
-    found = Claim.parsed(path.read_text())
+def read(path: Path) -> Lease:
+    found = Lease.parsed(path.read_text())
     assert found is not None
     return found
 
@@ -34,57 +34,57 @@ class Clock(System):
         return self.now
 
 
-def test_one_of_two_gets_a_claim_until_it_is_released(tmp_path: Path) -> None:
-    first, second = Claims(), Claims()
-    held = first.take(tmp_path / PATH, 100)
-    assert held is not None
+def test_one_of_two_gets_a_lease_until_it_is_released(tmp_path: Path) -> None:
+    first, second = Leases(), Leases()
+    owned = first.take(tmp_path / PATH, 100)
+    assert owned is not None
     assert second.take(tmp_path / PATH, 100) is None
     assert first.take(tmp_path / PATH, 100) is None
-    first.release(held)
+    first.release(owned)
     assert not (tmp_path / PATH).exists()
     assert second.take(tmp_path / PATH, 100) is not None
 
 
-def test_a_claim_says_where_its_block_trains_and_how_far_it_is(tmp_path: Path) -> None:
+def test_a_lease_says_where_its_block_trains_and_how_far_it_is(tmp_path: Path) -> None:
     system = Clock()
-    owner = Claims(system)
-    held = owner.take(tmp_path / PATH, 1000)
-    assert held is not None
+    owner = Leases(system)
+    owned = owner.take(tmp_path / PATH, 1000)
+    assert owned is not None
     for system.now, step in ((10.0, 100), (20.0, 400)):
-        held.reached(step)
+        owned.reached(step)
     owner.beat()
     found = read(tmp_path / PATH)
     assert (found.process, found.step, found.steps, found.rate, found.beats) == (os.getpid(), 400, 1000, 30.0, 1)
 
 
-def test_the_claims_of_a_with_beat_and_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "BEAT", 0.01)
-    with Claims() as owner:
+def test_the_leases_of_a_with_beat_and_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "BEAT", 0.01)
+    with Leases() as owner:
         assert owner.take(tmp_path / PATH, 100) is not None
         while read(tmp_path / PATH).beats < 3:
             time.sleep(0.01)
     assert list((tmp_path / PATH).parent.iterdir()) == []
 
 
-def test_the_claim_of_a_process_that_died_is_free_at_once(tmp_path: Path) -> None:
-    code = "import os, sys; from pathlib import Path; from nalu_bench.store.claims import Claims\n"
-    code += "Claims().take(Path(sys.argv[1]), 100); os._exit(1)"
+def test_the_lease_of_a_process_that_died_is_free_at_once(tmp_path: Path) -> None:
+    code = "import os, sys; from pathlib import Path; from nalu_bench.store.leases import Leases\n"
+    code += "Leases().take(Path(sys.argv[1]), 100); os._exit(1)"
     subprocess.run([sys.executable, "-c", code, str(tmp_path / PATH)], check=False)
     assert read(tmp_path / PATH).process != os.getpid()
-    assert Claims().take(tmp_path / PATH, 100) is not None
+    assert Leases().take(tmp_path / PATH, 100) is not None
     assert read(tmp_path / PATH).process == os.getpid()
 
 
-def test_a_claim_of_another_machine_or_of_a_living_process_is_not(tmp_path: Path) -> None:
-    owner = Claims()
-    held = owner.take(tmp_path / PATH, 100)
-    assert held is not None
-    assert not System().dead(held.claim)
-    assert System().dead(replace(held.claim, started=held.claim.started - 3600))  # the number of an older process
-    assert not System().dead(replace(held.claim, started=0.0, machine="another"))
+def test_a_lease_of_another_machine_or_of_a_living_process_is_not(tmp_path: Path) -> None:
+    owner = Leases()
+    owned = owner.take(tmp_path / PATH, 100)
+    assert owned is not None
+    assert not System().dead(owned.lease)
+    assert System().dead(replace(owned.lease, started=owned.lease.started - 3600))  # the number of an older process
+    assert not System().dead(replace(owned.lease, started=0.0, machine="another"))
     with subprocess.Popen([sys.executable, "-c", "pass"]) as zombie:
         os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
-        assert System().dead(replace(held.claim, process=zombie.pid, started=owner_started(zombie.pid)))
+        assert System().dead(replace(owned.lease, process=zombie.pid, started=owner_started(zombie.pid)))
 
 
 def owner_started(process: int) -> float:
@@ -95,16 +95,16 @@ def owner_started(process: int) -> float:
 
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
-    """A claim of another machine."""
-    held = Claims().take(tmp_path / PATH, 100)
-    assert held is not None
-    (tmp_path / PATH).write_text(replace(held.claim, machine="another").text())
+    """A lease of another machine."""
+    owned = Leases().take(tmp_path / PATH, 100)
+    assert owned is not None
+    (tmp_path / PATH).write_text(replace(owned.lease, machine="another").text())
     return tmp_path / PATH
 
 
-@pytest.mark.parametrize("content", ["a claim", "", "{", "[]", '{"owner": 1}'])
-def test_a_claim_is_free_after_many_looks_at_the_same_text(foreign: Path, content: str) -> None:
-    if content != "a claim":  # its owner died while it created the file
+@pytest.mark.parametrize("content", ["a lease", "", "{", "[]", '{"owner": 1}'])
+def test_a_lease_is_free_after_many_looks_at_the_same_text(foreign: Path, content: str) -> None:
+    if content != "a lease":  # its owner died while it created the file
         foreign.write_text(content)
     system = Clock()
     watch = Watch(system)
@@ -114,7 +114,7 @@ def test_a_claim_is_free_after_many_looks_at_the_same_text(foreign: Path, conten
         assert not watch.free(foreign), "another look at once does not count"
     system.now = PATIENCE * BEAT
     assert watch.free(foreign)
-    assert Claims().take(foreign, 100) is not None
+    assert Leases().take(foreign, 100) is not None
 
 
 def test_a_long_sleep_of_the_one_who_looks_is_one_look(foreign: Path) -> None:
@@ -124,73 +124,73 @@ def test_a_long_sleep_of_the_one_who_looks_is_one_look(foreign: Path) -> None:
         assert not watch.free(foreign)
 
 
-def test_a_claim_in_which_the_owner_counts_is_never_free(foreign: Path) -> None:
+def test_a_lease_in_which_the_owner_counts_is_never_free(foreign: Path) -> None:
     system = Clock()
-    watch, claim = Watch(system), read(foreign)
+    watch, lease = Watch(system), read(foreign)
     for look in range(10 * PATIENCE):
         system.now = look * BEAT
-        foreign.write_text(replace(claim, beats=look // 5).text())
+        foreign.write_text(replace(lease, beats=look // 5).text())
         assert not watch.free(foreign)
 
 
 def test_an_owner_that_slept_finds_that_another_has_taken_over(tmp_path: Path) -> None:
-    slept, other = Claims(), Claims()
-    held = slept.take(tmp_path / PATH, 100)
-    assert held is not None
+    slept, other = Leases(), Leases()
+    owned = slept.take(tmp_path / PATH, 100)
+    assert owned is not None
     (tmp_path / PATH).unlink()
     taken = other.take(tmp_path / PATH, 100)
     assert taken is not None
-    held.reached(10)
+    owned.reached(10)
     slept.beat()
-    with pytest.raises(ClaimLostError):
-        held.reached(20)
-    slept.release(held)
-    assert read(tmp_path / PATH) == taken.claim, "it is not the sleeper's to change or to remove"
+    with pytest.raises(LeaseLostError):
+        owned.reached(20)
+    slept.release(owned)
+    assert read(tmp_path / PATH) == taken.lease, "it is not the sleeper's to change or to remove"
     other.beat()
     taken.reached(20)
 
 
 def test_an_owner_writes_into_its_own_file_even_if_it_is_moved_away(tmp_path: Path) -> None:
-    """The moment between an owner's look at its claim and its writing."""
+    """The moment between an owner's look at its lease and its writing."""
 
     class Between(System):
         def read(self, path: Path) -> str | None:
             text = super().read(path)
             if path.name == PATH.name:
                 path.rename(path.with_name("aside"))
-                path.write_text("the claim of another")
+                path.write_text("the lease of another")
             return text
 
     system = Between()
-    owner = Claims(system)
+    owner = Leases(system)
     assert owner.take(tmp_path / PATH, 100) is not None
     owner.beat()
-    assert (tmp_path / PATH).read_text() == "the claim of another"
+    assert (tmp_path / PATH).read_text() == "the lease of another"
 
 
-def test_a_claim_that_was_moved_away_by_mistake_is_made_again(tmp_path: Path) -> None:
-    """A process that takes over an older claim may rename that of one who was faster."""
-    owner = Claims()
-    held = owner.take(tmp_path / PATH, 100)
-    assert held is not None
-    assert not claims._moved_away(System(), tmp_path / PATH, "the text of the claim that was there before")
+def test_a_lease_that_was_moved_away_by_mistake_is_made_again(tmp_path: Path) -> None:
+    """A process that takes over an older lease may rename that of one who was faster."""
+    owner = Leases()
+    owned = owner.take(tmp_path / PATH, 100)
+    assert owned is not None
+    assert not leases._moved_away(System(), tmp_path / PATH, "the text of the lease that was there before")
     assert list((tmp_path / PATH).parent.iterdir()) == []
     owner.beat()
-    held.reached(10)
-    assert Claims().take(tmp_path / PATH, 100) is None
+    owned.reached(10)
+    assert Leases().take(tmp_path / PATH, 100) is None
     owner.beat()
     assert read(tmp_path / PATH).beats == 2
 
 
-def test_a_claim_that_cannot_be_written_is_not_left_behind(tmp_path: Path) -> None:
+def test_a_lease_that_cannot_be_written_is_not_left_behind(tmp_path: Path) -> None:
     class Full(System):
         def write(self, file: int, text: str) -> None:
             raise OSError("no space left on device")
 
     with pytest.raises(OSError, match="no space left"):
-        Claims(Full()).take(tmp_path / PATH, 100)
+        Leases(Full()).take(tmp_path / PATH, 100)
     assert list((tmp_path / PATH).parent.iterdir()) == []
-    owner = Claims()
+    owner = Leases()
     owner.take(tmp_path / PATH, 100)
     owner.system.__class__ = Full
     with pytest.warns(UserWarning, match=r"0-24.json cannot be renewed \(no space left on device\)"):
@@ -198,11 +198,11 @@ def test_a_claim_that_cannot_be_written_is_not_left_behind(tmp_path: Path) -> No
 
 
 def test_a_shorter_text_leaves_no_rest_of_a_longer_one(tmp_path: Path) -> None:
-    owner = Claims()
-    held = owner.take(tmp_path / PATH, 100)
-    assert held is not None
+    owner = Leases()
+    owned = owner.take(tmp_path / PATH, 100)
+    assert owned is not None
     for step in (10**9, 1):
-        held.claim = replace(held.claim, step=step)
+        owned.lease = replace(owned.lease, step=step)
         owner.beat()
         assert json.loads((tmp_path / PATH).read_text())["step"] == step
 
@@ -278,7 +278,7 @@ class Machine(System):
     def monotonic(self) -> float:
         return self.offset + self.speed * self.server.now
 
-    def dead(self, claim: Claim) -> bool:
+    def dead(self, lease: Lease) -> bool:
         return False
 
     def sees(self, part: Path) -> bool:
@@ -303,32 +303,32 @@ SECONDS = 40
 
 def worker(machine: Machine, blocks: list[int], trained: list[int]) -> Iterator[float]:
     """What the runner does, with a pause for every second of it."""
-    owner, watch = Claims(machine), Watch(machine)
+    owner, watch = Leases(machine), Watch(machine)
     left = list(blocks)
     while left:
         for block in list(left):
-            claim, part = Path(f"claims/{block}.json"), Path(f"parts/{block}")
+            lease, part = Path(f"leases/{block}.json"), Path(f"parts/{block}")
             if machine.sees(part):
                 left.remove(block)
-            elif not watch.free(claim) or (held := owner.take(claim, SECONDS)) is None:
+            elif not watch.free(lease) or (owned := owner.take(lease, SECONDS)) is None:
                 continue
             elif machine.there(part):
-                owner.release(held)
+                owner.release(owned)
                 left.remove(block)
             else:
-                yield from train(machine, owner, held, part, trained)
-                owner.release(held)
+                yield from train(machine, owner, owned, part, trained)
+                owner.release(owned)
         yield 1.0
 
 
-def train(machine: Machine, owner: Claims, held: claims.Held, part: Path, trained: list[int]) -> Iterator[float]:
+def train(machine: Machine, owner: Leases, owned: leases.OwnLease, part: Path, trained: list[int]) -> Iterator[float]:
     try:
         for second in range(SECONDS):
             yield 1.0
             if second % BEAT == 0:
                 owner.beat()
-            held.reached(second)
-    except ClaimLostError:
+            owned.reached(second)
+    except LeaseLostError:
         return
     trained.append(int(part.name))
     machine.server.parts.setdefault(part, machine.server.now)
