@@ -1,11 +1,28 @@
 """Reproducible experiments with neural arithmetic units: configuration, training, statistics, verdicts."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
 
 __version__ = "0.1.0"
+
+
+def run(*words: str, **settings: Any) -> "Loaded":
+    """Train what is missing of a sweep or an experiment, and report it: `run("model=nac,nau", seeds=25).table`.
+
+    A script calls it below the line `if __name__ == "__main__":`, because worker processes import the script.
+
+    Args:
+        words: as behind `nalu-bench run`: `task=arithmetic`, `task.operation=add,sub`; or `madsen2020/table1`.
+        settings: words whose key is a Python name: `seeds=25` is `"seeds=25"`.
+
+    Raises:
+        UsageError for unknown words, KeyboardInterrupt if training is interrupted; the same call goes on.
+    """
+    from nalu_bench.verbs import run
+
+    return run.trained([*words, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def load(name: str, budget: str | None = None) -> "Loaded":

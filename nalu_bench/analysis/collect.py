@@ -15,6 +15,9 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
+WORDS = ("role", "setting", "operation", "asked")
+"""The columns of `runs` that the experiment decides; earlier rows may come from another one."""
+
 
 def collect(
     kind: Kind, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured]
@@ -95,12 +98,7 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
 def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
     """The rows of one cell: stored, failed or skipped."""
     cell = want.cell
-    facts = {
-        "role": want.role, "task": cell.task.name, "setting": str(want.words()),
-        "operation": want.setting().get("operation", ""),
-        "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
-        "asked": len(want.seeds),
-    }  # fmt: skip
+    facts = _words(want)
     reason = cell.skip()
     if reason is not None:
         return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])
@@ -118,6 +116,17 @@ def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame) -> pd.Da
     for position, (name, value) in enumerate(facts.items()):
         frame.insert(position, name, value)
     return frame
+
+
+def _words(want: Wanted) -> dict[str, Any]:
+    """The columns of `runs` that are the same in every run of a cell."""
+    cell = want.cell
+    return {
+        "role": want.role, "task": cell.task.name, "setting": str(want.words()),
+        "operation": want.setting().get("operation", ""),
+        "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
+        "asked": len(want.seeds),
+    }  # fmt: skip
 
 
 def _of_cell(want: Wanted, runs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -138,8 +147,8 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
     """Add the earlier rows of cells and seeds asked for that the store lacks, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
-    asked_of = {want.cell.digest: len(want.seeds) for want in wanted}
     order = {want.cell.digest: position for position, want in enumerate(wanted)}
+    words = {want.cell.digest: _words(want) for want in wanted}
 
     def earlier(frame: pd.DataFrame) -> pd.DataFrame:
         keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
@@ -153,7 +162,7 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
 
     runs = together(now.runs, before.runs, ["seed"])
     return Measured(
-        runs.assign(asked=runs["cell"].map(asked_of)),
+        runs.assign(**{name: [words[cell][name] for cell in runs["cell"]] for name in WORDS}),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),
         together(now.weights, before.weights, ["seed", "name"]),

@@ -1,15 +1,21 @@
 """The folders of results: the user's own, and those that travel with an installation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nalu_bench import paths
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest
+from nalu_bench.analysis.measure.manifest import MANIFEST, overrides, read_manifest
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.criteria import judged_by
 from nalu_bench.plan.experiment import Experiment
+from nalu_bench.plan.sweep import FOLDER
 
 LOCAL = "local"
 """The subfolder of results that are not committed."""
+
+LAST = "last"
+"""The file beside the sweeps with the name of the last one."""
 
 
 def find(experiment: Experiment, results: Path, budget: str | None = None) -> Path:
@@ -38,6 +44,38 @@ def committed(results: Path, name: str) -> Iterator[Path]:
     for root in (results, paths.shipped_results_dir()):
         if (root / name / MANIFEST).exists():
             yield root / name
+
+
+def usable(wanted: Sequence[Wanted], results: Path) -> list[Path]:
+    """The folders of committed results with runs of these cells, judged by the criteria that their tasks have."""
+    cells = {want.cell.digest: want.cell for want in wanted}
+    found = []
+    for path in sorted(results.glob(f"*/*/{MANIFEST}")):
+        held = (read_manifest(path.parent) or {})["cells"]
+        if any(held[digest]["criteria"] == judged_by(cells[digest]) for digest in cells.keys() & held.keys()):
+            found.append(path.parent)
+    return found
+
+
+def sweep_words(results: Path, name: str) -> list[str]:
+    """The words of a sweep, such as `sweeps/add-sub_nac-nau-1f3a09`, from its manifest.
+
+    Raises:
+        UsageError if there is no such sweep.
+    """
+    manifest = read_manifest(results / LOCAL / name)
+    if manifest is None:
+        found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))
+        raise unknown("sweep", name, [path.relative_to(results / LOCAL).as_posix() for path in found])
+    return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
+
+
+def last_sweep(results: Path) -> str:
+    """The name of the sweep that was reported last; raises UsageError if there is none."""
+    path = results / LOCAL / FOLDER / LAST
+    if not path.exists():
+        raise UsageError("there is no sweep yet; first: nalu-bench run -m key=value,value ...")
+    return f"{FOLDER}/{path.read_text(encoding='utf-8').strip()}"
 
 
 def held_budget(folder: Path) -> str:

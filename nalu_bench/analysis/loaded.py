@@ -22,7 +22,7 @@ from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import KEYS
 from nalu_bench.errors import UsageError, damage_named
-from nalu_bench.plan import experiment
+from nalu_bench.plan import experiment, sweep
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.integrity import require_unedited
 
@@ -162,5 +162,15 @@ def load(name: str, budget: str | None = None) -> Loaded:
     Raises:
         UsageError for an unknown experiment, and for one without results.
     """
+    if name.startswith(f"{sweep.FOLDER}/"):
+        return _sweep(name)
     chosen = experiment.load(name)
     return Loaded(chosen, folders.find(chosen, paths.results_dir(), budget))
+
+
+def _sweep(name: str) -> Loaded:
+    """The results of a sweep from the command line."""
+    words = folders.sweep_words(paths.results_dir(), name)
+    folder = paths.results_dir() / folders.LOCAL / name
+    budget = (read_manifest(folder) or {})["budget"]
+    return Loaded(sweep.experiment(name.partition("/")[2], budget["name"], budget, words[1:]), folder)

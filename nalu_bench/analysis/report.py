@@ -92,7 +92,8 @@ class Report:
     def command(self) -> str:
         """The command that makes this report."""
         budget, typed = self.measured.manifest["budget"], overrides(self.measured.manifest)
-        verb = [budget["verb"]] if "verb" in budget else ["report", self.kind.experiment.name]
+        verb = [budget["verb"]] if "verb" in budget else ["report"]
+        verb += [] if "verb" in budget or self.kind.experiment.local else [self.kind.experiment.name]
         return shlex.join(["nalu-bench", *verb, f"budget={budget['name']}", *typed])
 
     def verdicts(self) -> str:
@@ -109,8 +110,13 @@ class Report:
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
-        scale, typed = f": {budget['seeds']} seeds, {steps} steps", " ".join(overrides(self.measured.manifest))
-        told = f"Budget {budget['name']}{f' with {typed}' if typed else scale}. Runs: {states} (asked for: {asked:,})."
+        typed = " ".join(overrides(self.measured.manifest))
+        scale = (
+            f" with {typed}"
+            if typed and not self.kind.experiment.local
+            else f": {budget['seeds']} seeds, {steps} steps"
+        )
+        told = f"Budget {budget['name']}{scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
 
     @property

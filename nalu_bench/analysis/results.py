@@ -7,7 +7,6 @@ so that a fresh clone rebuilds it to the byte.
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.collect import collect
-from nalu_bench.analysis.folders import LOCAL, held_budget
+from nalu_bench.analysis.folders import LAST, LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
@@ -35,31 +34,7 @@ from nalu_bench.store.reader import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True)
-class Scope:
-    """Scope of a report.
-
-    Attributes:
-        experiment: the experiment.
-        budget: the name of its budget.
-        cells: the cells, with the seeds asked for.
-        overrides: the words that were typed beside the budget. A report with any is never committed.
-        verb: the verb that was typed; "" for `report` and the experiment's name.
-    """
-
-    experiment: Experiment
-    budget: str
-    cells: Sequence[Wanted]
-    overrides: Sequence[str] = ()
-    verb: str = ""
-
-    def describe_budget(self) -> dict[str, Any]:
-        """The budget as the manifest holds it, and what was typed beside it."""
-        typed = {"overrides": list(self.overrides), "verb": self.verb}
-        budget = self.experiment.budgets[self.budget]
-        stated = {key: value for key, value in typed.items() if value}
-        return {"name": self.budget, **budget, "custom": bool(self.overrides)} | stated
+    from nalu_bench.plan.compose import Plan
 
 
 def default_budget(experiment: Experiment, results: Path) -> str:
@@ -68,14 +43,14 @@ def default_budget(experiment: Experiment, results: Path) -> str:
     return committed if committed in experiment.budgets else experiment.budget(None)
 
 
-def check(experiment: Experiment, cells: Sequence[Wanted], everything: Sequence[Wanted]) -> None:
-    """Raise UsageError if the experiment cannot be reported, as far as this is known before training.
+def check(plan: "Plan", everything: Sequence[Wanted]) -> None:
+    """Raise UsageError if a plan cannot be reported, as far as this is known before training.
 
     Args:
-        cells: the cells to train. everything: all cells of the experiment; any of them may have a printed number.
+        everything: all cells of the experiment; any of them may have a printed number.
     """
-    kind = kind_of(experiment)
-    kind.check(cells)
+    kind = kind_of(plan.experiment)
+    kind.check(plan.cells)
     kind.check_printed(everything)
 
 
@@ -85,36 +60,49 @@ def kind_of(experiment: Experiment) -> Kind:
     return kind
 
 
-def write(scope: Scope, store: Store, results: Path, beside: Path | None = None) -> tuple[Path, Report]:
+def measured(plan: "Plan", store: Store, earlier: Sequence[Measured] = ()) -> Measured:
+    """The runs of a plan, as its report is made of them; nothing is written."""
+    return collect(kind_of(plan.experiment), _budget(plan), plan.cells, store, earlier)
+
+
+def _budget(plan: "Plan") -> dict[str, Any]:
+    """The budget as the manifest holds it, and what was typed beside it."""
+    typed = {"overrides": list(plan.overrides), "verb": "" if plan.verb == "report" else plan.verb}
+    stated = {key: value for key, value in typed.items() if value}
+    return {"name": plan.budget, **plan.experiment.budgets[plan.budget], "custom": bool(plan.overrides)} | stated
+
+
+def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()) -> tuple[Path, Report]:
     """Bring a folder of results up to date with the store.
 
     Args:
-        scope: what to report. store: the runs. results: the folder of all results.
-        beside: another folder of all results, whose runs of the experiment are taken in.
+        plan: what to report. store: the runs. results: the folder of all results.
+        beside: further folders of results, whose runs of the same cells are taken in.
 
     Raises:
         UsageError if there are no runs, or fewer than the committed results report.
     """
-    kind = kind_of(scope.experiment)
-    folder, shared = target(scope, results), results / scope.experiment.name
+    name, kind = plan.experiment.name, kind_of(plan.experiment)
+    folder, shared = target(plan, results), results / name
     before = read(folder)
-    others = {root / scope.experiment.name for root in (results, beside) if root} - {folder}
-    earlier = [before, *map(read, sorted(others))]
-    now = collect(kind, scope.describe_budget(), scope.cells, store, [one for one in earlier if one])
-    if scope.cells and now.runs.empty:
+    others = sorted({shared, *beside} - {folder})
+    now = measured(plan, store, [one for one in (before, *map(read, others)) if one])
+    if plan.cells and now.runs.empty:
         raise UsageError(
-            f"there are no runs of {scope.experiment.name} at budget={scope.budget}; "
-            f"first: nalu-bench run experiment={scope.experiment.name} budget={scope.budget}"
+            f"there are no runs of {name} at budget={plan.budget}; "
+            f"first: nalu-bench run experiment={name} budget={plan.budget}"
         )
     kind.require(now)
     if before and folder == shared:
-        _refuse_loss(folder, before, now, store, scope.cells)
+        _refuse_loss(folder, before, now, store, plan.cells)
     _refuse_contradictions(now, folder, store)
     try:
         if before is None or _news(now, before):
             _write_measured(folder, now)
         report = _render(kind, folder)
         _seal(folder)
+        if plan.experiment.local:
+            _write_text(folder.parent / LAST, f"{folder.name}\n")
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
     return folder, report
@@ -154,18 +142,18 @@ def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, ce
             )
 
 
-def target(scope: Scope, results: Path) -> Path:
+def target(plan: "Plan", results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, else `results/local/...`.
 
-    Runs on data that stand in for those of the source are always local.
+    Sweeps and runs on data that stand in for those of the source are always local.
     """
-    shared, work = results / scope.experiment.name, scope.experiment.work
+    experiment = plan.experiment
+    shared, local = results / experiment.name, results / LOCAL / experiment.name
     committed = held_budget(shared)
-    smaller = committed in scope.experiment.budgets and work(scope.budget) < work(committed)
-    instead = any(want.cell.task.stands_in() for want in scope.cells)
-    if scope.overrides or scope.budget == "smoke" or smaller or instead:
-        return results / LOCAL / scope.experiment.name
-    return shared
+    smaller = committed in experiment.budgets and experiment.work(plan.budget) < experiment.work(committed)
+    instead = any(want.cell.task.stands_in() for want in plan.cells)
+    custom = plan.overrides or plan.budget == "smoke" or experiment.local
+    return local if custom or smaller or instead else shared
 
 
 def is_local(folder: Path) -> bool:

@@ -25,7 +25,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
-from nalu_bench.plan import folders
+from nalu_bench.plan import folders, sweep
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -90,6 +90,7 @@ class Plan:
     """The cells that a command asks for, and how to compute them.
 
     Attributes:
+        experiment: the experiment, or the sweep as one.
         cells: the cells, in the order of the experiment or of the sweep.
         machine: how to compute.
         budget: the budget's name.
@@ -97,18 +98,24 @@ class Plan:
             any are never published; see `Experiment.changes` for those that are compared with no printed number.
         committed: whether committed results count as done.
         hydra: overrides meant for Hydra, such as the launcher.
+        verb: the command that reports it.
     """
 
+    experiment: Experiment
     cells: list[Wanted]
     machine: Machine
     budget: str
     overrides: tuple[str, ...]
     committed: bool
     hydra: list[str]
+    verb: str = "report"
 
 
-def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
-    """The cell that the overrides describe, or with `multirun` one for every combination of their lists."""
+def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan:
+    """The cell that the overrides describe, or with `multirun` one for every combination of their lists.
+
+    `name` is that of the sweep; it is made of the overrides by default.
+    """
     overrides, hydra_overrides = _split(arguments)
     for override in overrides:
         if override.is_sweep_override() and override.key_or_group.startswith(MACHINE_KEYS):
@@ -116,7 +123,12 @@ def plan_cells(arguments: Sequence[str], multirun: bool) -> Plan:
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs, words = [_configure(choice) for choice in choices], _swept(overrides)
     wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
-    return _plan(wanted, configs[0], overrides, hydra_overrides)
+    cells, typed, budget = _merged(wanted), _words(overrides), str(configs[0].budget.name)
+    scale = {
+        "seeds": max(len(want.seeds) for want in cells), "steps": max(want.cell.recipe.steps for want in cells),
+    }  # fmt: skip
+    chosen = sweep.experiment(name or sweep.name_of(budget, typed), budget, scale, typed)
+    return _plan(chosen, cells, budget, configs[0], overrides, hydra_overrides)
 
 
 def _swept(overrides: Iterable[Override]) -> dict[str, str]:
@@ -164,7 +176,7 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     machine = pairs[0][1] if pairs else _configure([*scale, *given])
-    return replace(_plan(cells, machine, overrides, hydra_overrides), budget=budget)
+    return _plan(experiment, _merged(cells), budget, machine, overrides, hydra_overrides)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
@@ -402,9 +414,16 @@ def _seeds(first: int, count: int) -> tuple[int, ...]:
     return tuple(range(first, first + count))
 
 
-def _plan(cells: list[Wanted], config: DictConfig, overrides: Iterable[Override], hydra_overrides: list[str]) -> Plan:
-    typed = [one for one in overrides if one.key_or_group != "budget"]
-    words = tuple(str(one.input_line) for one in typed if not one.key_or_group.startswith(MACHINE_KEYS))
+def _words(overrides: Iterable[Override]) -> tuple[str, ...]:
+    """The words that were typed, without the budget and machine settings."""
+    cells = [one for one in overrides if not one.key_or_group.startswith(MACHINE_KEYS)]
+    return tuple(str(one.input_line) for one in cells if one.key_or_group != "budget")
+
+
+def _plan(
+    experiment: Experiment, cells: list[Wanted], budget: str, config: DictConfig, overrides: Iterable[Override],
+    hydra_overrides: list[str],
+) -> Plan:  # fmt: skip
     try:
         workers, width = config.device.workers, config.device.width
         compiled, committed, logger = config.compile, config.committed, config.logger
@@ -418,7 +437,7 @@ def _plan(cells: list[Wanted], config: DictConfig, overrides: Iterable[Override]
         raise UsageError(f"device.width must be at least 1, got {width}.")
     registry.loggers.entry(logger)
     machine = Machine(config.device.name, compiled, workers, width, logger)
-    return Plan(_merged(cells), machine, config.budget.name, words, bool(committed), hydra_overrides)
+    return Plan(experiment, cells, machine, budget, _words(overrides), bool(committed), hydra_overrides)
 
 
 def _merged(cells: Iterable[Wanted]) -> list[Wanted]:

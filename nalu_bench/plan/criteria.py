@@ -1,5 +1,7 @@
 """The threshold that a solved run passes: the same for the progress bar, the terminal and the tables."""
 
+from typing import Any
+
 from nalu_bench.plan.cell import Cell
 
 SAMPLES = 1_000_000
@@ -24,3 +26,9 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
         return None
     value = cell.task.threshold(criterion, samples=SAMPLES)
     return None if value is None else float(f"{value:.10g}")
+
+
+def judged_by(cell: Cell, criterion: str = "task") -> dict[str, Any]:
+    """The criterion of a cell as manifests hold it; empty if its task has none."""
+    limit = threshold(cell, criterion)
+    return {} if limit is None else {"criterion": criterion, "threshold": limit}

@@ -112,7 +112,7 @@ class File:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment, with the contents of its file."""
+    """One experiment, with the contents of its file; `local` if it has none, and its results are never committed."""
 
     name: str
     folder: Path
@@ -124,6 +124,7 @@ class Experiment:
     settings: dict[str, str] = field(default_factory=dict)
     usual: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    local: bool = False
 
     @property
     def artifact(self) -> str:

@@ -36,7 +36,8 @@ def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: b
     _set_aside_damaged(todo)
     total = sum(job.cell.recipe.steps for job in todo)
     tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which outlives a process that is killed
-    pause = 0.1 if sys.stderr.isatty() else 30  # a log file wants few lines
+    watched = sys.stderr.isatty() or "ipykernel" in sys.modules  # a person, at a terminal or a notebook
+    pause = 0.1 if watched else 30  # a log file wants few lines
     with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
         progress = Display(bar, len(todo))
         failures: list[str] = []

@@ -5,7 +5,7 @@ import functools
 import json
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +29,18 @@ class Store:
     Args:
         root: the run store.
         results: the folder of committed results, whose runs count as finished; None for none.
-        experiment: the experiment whose results count; None for all. A report has the runs of its own results alone:
-            others judged theirs by criteria of their own.
+        experiments: the experiments whose results count; None for all. A report takes only those that judged their runs
+            by its own criteria.
         hashed: whether a part counts only if its files have the hashes of its manifest; otherwise the manifest alone is
             opened, so that a store of thousands of parts is looked through in a second.
     """
 
     def __init__(
-        self, root: Path, results: Path | None = None, experiment: str | None = None, hashed: bool = False
+        self, root: Path, results: Path | None = None, experiments: Collection[str] | None = None, hashed: bool = False
     ) -> None:
         self.root = root
         self.results = results
-        self.experiment = experiment
+        self.experiments = experiments
         self.hashed = hashed
         self._sound: set[Path] = set()
         self._unedited: set[Path] = set()
@@ -78,8 +78,9 @@ class Store:
     def committed(self) -> defaultdict[str, set[int]]:
         """Cell digest -> seeds that committed results report. A damaged file costs only its own, with a warning."""
         seeds: defaultdict[str, set[int]] = defaultdict(set)
-        where = f"{self.experiment or '*/*'}/runs.csv"
-        for path in sorted(self.results.glob(where)) if self.results else []:
+        names = ["*/*"] if self.experiments is None else self.experiments
+        found = {path for name in names for path in self.results.glob(f"{name}/runs.csv")} if self.results else set()
+        for path in sorted(found):
             try:
                 for cell, seed in list(_trained_runs(path)):
                     seeds[cell].add(seed)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nalu_bench.plan.compose import Plan
-    from nalu_bench.plan.experiment import Experiment
     from nalu_bench.store.reader import Store
 
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -42,37 +41,50 @@ def experiment_name(arguments: Sequence[str], sign: str = "/") -> tuple[str | No
     return (named[0] if named else None), [text for text in arguments if text not in names]
 
 
-def plan(options: argparse.Namespace) -> "tuple[Plan, Experiment | None]":
+def sweep_name(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The name that a command gives its sweep, as `name=`, empty if none; and the rest."""
+    names = [text.removeprefix("name=") for text in arguments if text.startswith("name=")]
+    if len(names) > 1 or names == [""]:
+        raise UsageError(f"name must be given once and not be empty, got {', '.join(names) or 'nothing'}.")
+    return "".join(names), [text for text in arguments if not text.startswith("name=")]
+
+
+def plan(options: argparse.Namespace) -> "Plan":
     """The cells that the overrides ask for."""
     from nalu_bench.plan import compose, experiment
 
     name, others = experiment_name(options.overrides)
     if name is None:
-        return compose.plan_cells(others, options.multirun), None
+        called, words = sweep_name(others)
+        return compose.plan_cells(words, options.multirun, called)
     if options.multirun:
         raise UsageError("an experiment is a sweep already: leave -m out.")
-    chosen = experiment.load(name)
-    return compose.plan_experiment(chosen, others), chosen
+    return compose.plan_experiment(experiment.load(name), others)
 
 
-def check(experiment: "Experiment", plan: "Plan") -> None:
-    """Refuse an experiment that cannot be reported, before anything is trained."""
+def check(plan: "Plan") -> None:
+    """Refuse what cannot be reported, before anything is trained."""
     from nalu_bench.analysis import results
     from nalu_bench.plan import compose
 
-    whole = compose.plan_experiment(experiment, [f"budget={plan.budget}"]) if plan.overrides else plan
-    results.check(experiment, plan.cells, whole.cells)
+    part = plan.overrides and not plan.experiment.local
+    whole = compose.plan_experiment(plan.experiment, [f"budget={plan.budget}"]) if part else plan
+    results.check(plan, whole.cells)
 
 
-def store(
-    committed: bool = True, experiment: "Experiment | None" = None, results: "Path | None" = None, hashed: bool = False
-) -> "Store":
-    """The run store; with `committed`, the runs of committed results count as finished, those of one experiment or all.
+def store(plan: "Plan | None" = None, results: "Path | None" = None, hashed: bool = False) -> "Store":
+    """The run store; the runs of those committed results count as finished that the plan's report can take.
 
-    An experiment's own results are those that its report can take. `results` is another folder of them than the user's.
-    With `hashed`, stored parts count only with the hashes of their manifests.
+    Args:
+        plan: None for the store alone. results: another folder of all results than the user's.
+        hashed: whether stored parts count only with the hashes of their manifests.
     """
+    from nalu_bench.analysis.folders import usable
     from nalu_bench.store.reader import Store
 
-    name = experiment.name if experiment else None
-    return Store(paths.runs_dir(), (results or paths.results_dir()) if committed else None, name, hashed)
+    if plan is None or not plan.committed:
+        return Store(paths.runs_dir(), hashed=hashed)
+    home, names = results or paths.results_dir(), [plan.experiment.name]
+    if plan.experiment.local:
+        names = [folder.relative_to(home).as_posix() for folder in usable(plan.cells, home)]
+    return Store(paths.runs_dir(), home, names, hashed)

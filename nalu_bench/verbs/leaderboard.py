@@ -61,7 +61,7 @@ def _ranked() -> "Path":
     return first.parents[NAME.count("/")] if first else paths.results_dir()
 
 
-def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None]":
+def _plan(units: list[str], others: list[str]) -> "Plan":
     """The cells of the ranking and those of more units."""
     from nalu_bench.plan import compose, experiment
 
@@ -69,19 +69,17 @@ def _plan(units: list[str], others: list[str]) -> "tuple[Plan, Experiment | None
     for unit in units:
         chosen = with_unit(chosen, unit)
     plan = compose.plan_experiment(chosen, others)
-    return replace(plan, overrides=(*(f"unit={unit}" for unit in units), *plan.overrides)), chosen
+    overrides = (*(f"unit={unit}" for unit in units), *plan.overrides)
+    return replace(plan, overrides=overrides, verb="leaderboard")
 
 
-def _report(plan: "Plan", chosen: "Experiment | None") -> None:
+def _report(plan: "Plan") -> None:
     from nalu_bench.analysis import results
     from nalu_bench.analysis.loaded import Loaded
-    from nalu_bench.analysis.pages import build
+    from nalu_bench.verbs import report
 
-    assert chosen is not None
-    scope = results.Scope(chosen, plan.budget, plan.cells, plan.overrides, "leaderboard")
-    loaded = Loaded(chosen, *results.write(scope, asked.store(), paths.results_dir(), beside=_ranked()))
-    print(f"\n{loaded.report.terminal()}\n\nwritten to {paths.short(loaded.folder)}/")
-    print(f"to look at:   {paths.short(build.report(loaded))}")
+    written = results.write(plan, asked.store(), paths.results_dir(), beside=[_ranked() / NAME])
+    report.tell(Loaded(plan.experiment, *written))
 
 
 def with_unit(chosen: "Experiment", unit: str) -> "Experiment":

@@ -1,6 +1,7 @@
-"""nalu-bench report: write an experiment's tables, figures, verdicts and page."""
+"""nalu-bench report: write the tables, figures, verdicts and page of an experiment or a sweep."""
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
@@ -8,19 +9,25 @@ from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nalu_bench.analysis.report import Report
+    from nalu_bench.analysis.loaded import Loaded
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
+
+
+USAGE = """nalu-bench report PAPER/ARTIFACT [key=value ...]
+       nalu-bench report [-m] key=value ...     the sweep of these words
+       nalu-bench report --last                 the last sweep
+       nalu-bench report --all"""
 
 
 def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
     parser = verbs.add_parser(
-        "report", help="write an experiment's tables, figures, verdicts and page to results/",
-        usage="nalu-bench report PAPER/ARTIFACT [key=value ...]\n       nalu-bench report --all",
+        "report", help="write the tables, figures, verdicts and page of an experiment or a sweep to results/",
+        usage=USAGE,
     )  # fmt: skip
+    parser.add_argument("-m", "--multirun", action="store_true", help="as in run: the words are those of a sweep")
+    parser.add_argument("--last", action="store_true", help="the sweep that was reported last")
     parser.add_argument("--all", action="store_true", help="every experiment with committed results")
     parser.add_argument("--no-page", action="store_true", help="leave out the page of HTML")
     asked.add_overrides(parser)
@@ -28,57 +35,94 @@ def add(verbs: "asked.Verbs") -> None:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Bring folders of results up to date, with their pages and the index, and print what is in them."""
-    from nalu_bench.analysis import results
-    from nalu_bench.analysis.loaded import Loaded
-    from nalu_bench.analysis.pages import build
-    from nalu_bench.plan import experiment
-
+    """Bring a folder of results up to date, with its page and the index, and print what is in it."""
     if options.all:
         return _report_all()
-    name, overrides = asked.experiment_name(options.overrides, sign="")
-    if name is None:
-        raise UsageError(f"report needs the name of an experiment, one of {', '.join(experiment.names())}; or --all.")
-    chosen = experiment.load(name)
-    folder, made = _write(chosen, overrides)
-    loaded = Loaded(chosen, folder, made)
-    print(made.terminal())
-    print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    if not options.no_page:
-        page, index = build.report(loaded), build.index(paths.results_dir())
-        beside = "" if results.is_local(folder) else f", and all experiments in {paths.short(index)}"
-        print(f"to look at:         {paths.short(page)}{beside}")
-    if any(line.printed and line.printed.text for line in made.lines):
-        budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
-        print(f"why each verdict:   nalu-bench explain {name}{budget}")
-    print(f"what the paper says, what we chose, what came out:   {paths.short(chosen.folder / 'README.md')}")
+    tell(written(_plan(options)), page=not options.no_page)
     return 0
+
+
+def written(plan: "Plan") -> "Loaded":
+    """Bring the folder of results of a plan up to date."""
+    from nalu_bench.analysis import folders, results
+    from nalu_bench.analysis.loaded import Loaded
+
+    asked.check(plan)
+    home = paths.results_dir()
+    beside = folders.usable(plan.cells, home) if plan.experiment.local and plan.committed else []
+    return Loaded(plan.experiment, *results.write(plan, asked.store(), home, beside))
+
+
+def tell(loaded: "Loaded", page: bool = True) -> None:
+    """Print the tables, and where the files lie; with `page`, build it, and the index of all experiments."""
+    from nalu_bench.analysis import results
+    from nalu_bench.analysis.pages import build
+
+    folder, experiment = loaded.folder, loaded.experiment
+    print(loaded.report.terminal())
+    print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    if page:
+        own = paths.short(build.report(loaded))
+        local = results.is_local(folder)
+        beside = "" if local else f", and all experiments in {paths.short(build.index(paths.results_dir()))}"
+        print(f"to look at:         {own}{beside}")
+    if experiment.local:
+        print(f"in Python:          nalu_bench.load({experiment.name!r})")
+        return
+    if any(line.printed and line.printed.text for line in loaded.report.lines):
+        budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
+        print(f"why each verdict:   nalu-bench explain {experiment.name}{budget}")
+    print(f"what the paper says, what we chose, what came out:   {paths.short(experiment.folder / 'README.md')}")
+
+
+def glance(plan: "Plan") -> None:
+    """Print the table of a plan; nothing is written."""
+    from nalu_bench.analysis import folders, results
+    from nalu_bench.analysis.measure.read import read
+    from nalu_bench.analysis.report import Report
+
+    beside = folders.usable(plan.cells, paths.results_dir()) if plan.committed else []
+    measured = results.measured(plan, asked.store(), [found for found in map(read, beside) if found])
+    if len(measured.runs):
+        print(Report.of(results.kind_of(plan.experiment), measured).terminal())
+    words = shlex.join([f"budget={plan.budget}", *plan.overrides])
+    print(f"next: nalu-bench report {words}   (files, a figure, a page); with more seeds= only the new ones train")
+
+
+def _plan(options: argparse.Namespace) -> "Plan":
+    """The plan that a command line asks to report."""
+    from nalu_bench.analysis import folders
+    from nalu_bench.plan import compose, experiment, sweep
+
+    name, overrides = asked.experiment_name(options.overrides, sign="")
+    if options.last:
+        name = folders.last_sweep(paths.results_dir())
+    if name is None and overrides:
+        called, words = asked.sweep_name(overrides)
+        return compose.plan_cells(words, True, called)
+    if name is None:
+        raise UsageError(
+            f"report needs the name of an experiment, one of {', '.join(experiment.names())}; the words of a sweep; "
+            "or --last or --all."
+        )
+    if name.startswith(f"{sweep.FOLDER}/"):
+        words = folders.sweep_words(paths.results_dir(), name)
+        return compose.plan_cells([*words, *overrides], True, name.partition("/")[2])
+    chosen = experiment.load(name)
+    if any(text.startswith("budget=") for text in overrides):
+        return compose.plan_experiment(chosen, overrides)
+    return _largest(chosen, overrides)
 
 
 def _report_all() -> int:
     from nalu_bench.analysis import outcome
-    from nalu_bench.analysis.loaded import Loaded
     from nalu_bench.analysis.pages import build
 
     for loaded in build.reported(paths.results_dir()):
-        page = build.report(Loaded(loaded.experiment, *_write(loaded.experiment, [])))
+        page = build.report(written(_largest(loaded.experiment, [])))
         print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
     return 0
-
-
-def _write(chosen: "Experiment", overrides: list[str]) -> "tuple[Path, Report]":
-    """Write the results of an experiment."""
-    from nalu_bench.analysis import results
-    from nalu_bench.plan import compose
-
-    if any(text.startswith("budget=") for text in overrides):
-        plan = compose.plan_experiment(chosen, overrides)
-    else:
-        plan = _largest(chosen, overrides)
-    asked.check(chosen, plan)
-    scope = results.Scope(chosen, plan.budget, plan.cells, plan.overrides)
-    return results.write(scope, asked.store(), paths.results_dir())
 
 
 def _largest(chosen: "Experiment", overrides: list[str]) -> "Plan":
@@ -86,7 +130,7 @@ def _largest(chosen: "Experiment", overrides: list[str]) -> "Plan":
     from nalu_bench.analysis import folders, results
     from nalu_bench.plan import compose
 
-    store, budgets = asked.store(committed=False), sorted(chosen.budgets, key=chosen.work, reverse=True)
+    store, budgets = asked.store(), sorted(chosen.budgets, key=chosen.work, reverse=True)
     for budget in [] if folders.held_budget(paths.results_dir() / chosen.name) else budgets:
         plan = compose.plan_experiment(chosen, [*overrides, f"budget={budget}"])
         if any(store.stored_seeds(want.cell) for want in plan.cells):

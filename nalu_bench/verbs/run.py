@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from nalu_bench.analysis.loaded import Loaded
     from nalu_bench.plan.compose import Plan
-    from nalu_bench.plan.experiment import Experiment
     from nalu_bench.run.jobs import Job
     from nalu_bench.store.reader import Store
 
+
+INTERRUPTED = 128
+"""Exit statuses from here on are those of signals."""
 
 ABOUT = """Train what is asked for and not there yet. Finished runs stay in runs/ and are never
 trained twice; an interrupted command goes on where it stopped.
@@ -74,9 +77,25 @@ def run(options: argparse.Namespace) -> int:
     return train_missing(planned, options, verb, then)
 
 
+def trained(words: "list[str]") -> "Loaded":
+    """Train what is missing of the cells that words ask for, and report them, for `nalu_bench.run`."""
+    from nalu_bench.verbs import report
+
+    name, _ = asked.experiment_name(words)
+    options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only="")
+    found: list[Loaded] = []
+    verb = ["run", *(["-m"] if options.multirun else [])]
+    code = train_missing(
+        functools.partial(asked.plan, options), options, verb, lambda plan: found.append(report.written(plan))
+    )
+    if code >= INTERRUPTED:
+        raise KeyboardInterrupt
+    return found[0]
+
+
 def train_missing(
-    planned: "Callable[[], tuple[Plan, Experiment | None]]", options: argparse.Namespace, verb: list[str],
-    then: "Callable[[Plan, Experiment | None], None]", results: "Path | None" = None,
+    planned: "Callable[[], Plan]", options: argparse.Namespace, verb: list[str], then: "Callable[[Plan], None]",
+    results: "Path | None" = None,
 ) -> int:  # fmt: skip
     """Train what a plan needs; returns 1 if a block failed, and the code of a signal that ended it.
 
@@ -86,11 +105,11 @@ def train_missing(
         results: the folder of all results, whose runs count as done; the user's own by default.
     """
     with stop.at_once("stopped before training began: nothing yet is kept of it, and nothing is lost."):
-        plan, experiment = planned()
+        plan = planned()
         _check_launcher(plan, options.fail_fast)
         loggers.logger_of(plan.machine.logger)
-        store = asked.store(plan.committed, experiment, results, hashed=True)
-        todo = _missing(plan, experiment, store, options, verb)
+        store = asked.store(plan, results, hashed=True)
+        todo = _missing(plan, store, options, verb)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
     if sound and not (failures and options.fail_fast):
@@ -106,7 +125,7 @@ def train_missing(
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
             print(_counted(len(failures), len(todo), options.fail_fast), file=sys.stderr)
-        then(plan, experiment)
+        then(plan)
     return 1 if failures else 0
 
 
@@ -117,20 +136,18 @@ def _counted(failed: int, asked: int, fail_fast: bool) -> str:
     return f"{failed} of {asked} {blocks} failed{rest}; --only-failed tries what failed again."
 
 
-def _look_next(plan: "Plan", experiment: "Experiment | None", options: argparse.Namespace) -> None:
-    """Say what came out, and where to look next."""
-    if experiment is None:
-        from nalu_bench.analysis.brief import brief
+def _look_next(plan: "Plan", options: argparse.Namespace) -> None:
+    """Show the table of a sweep or of a cell; say how an experiment is reported."""
+    from nalu_bench.verbs import report
 
-        print(brief(asked.store(plan.committed), plan.cells))
-        print(
-            f"next: the runs are in {paths.short(paths.runs_dir())}/; with more seeds= only the new ones train; "
-            "tables with verdicts are made of experiments (nalu-bench list experiment)"
-        )
-    else:
+    if not plan.experiment.local:
         _, given = asked.experiment_name(options.overrides)
         given = [text for text in given if not text.startswith(("budget=", "hydra", "device"))]
-        print("next: nalu-bench report", experiment.name, f"budget={plan.budget}", *given)
+        print("next: nalu-bench report", plan.experiment.name, f"budget={plan.budget}", *given)
+    elif options.multirun:
+        report.tell(report.written(plan))
+    else:
+        report.glance(plan)
 
 
 def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
@@ -144,14 +161,11 @@ def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
     launch.check(plan.hydra)
 
 
-def _missing(
-    plan: "Plan", experiment: "Experiment | None", store: "Store", options: argparse.Namespace, verb: list[str]
-) -> "list[Job]":
+def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: list[str]) -> "list[Job]":
     """The jobs that a plan needs and that were chosen; print what is skipped."""
     from nalu_bench.run.jobs import pending
 
-    if experiment is not None:
-        asked.check(experiment, plan)
+    asked.check(plan)
     for want in plan.cells:
         if want.cell.skip():
             print(f"{want.label()}: skipped, {want.cell.skip()}.")

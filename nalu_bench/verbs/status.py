@@ -24,13 +24,14 @@ def status(options: argparse.Namespace) -> int:
     """Print one line a cell and a total."""
     from nalu_bench.store import status as found
 
-    plan, experiment = asked.plan(options)
-    store, width = asked.store(plan.committed, experiment), plan.machine.width
+    plan = asked.plan(options)
+    store, width = asked.store(plan), plan.machine.width
     if options.watch:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
             found.watch(store, plan.cells, width)
     else:
-        if experiment:
+        if not plan.experiment.local:
+            experiment = plan.experiment
             print(f"{experiment.name} budget={plan.budget}{_other_budget(experiment, plan.budget)}")
         print("\n".join(found.read(store, plan.cells, width).lines()))
     return 0

@@ -24,7 +24,7 @@ from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
-from nalu_bench.plan.criteria import threshold
+from nalu_bench.plan.criteria import judged_by
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class Leaderboard(Kind):
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        limit = threshold(cell, self.report.criterion)
-        if limit is None:
+        found = judged_by(cell, self.report.criterion)
+        if not found:
             raise UsageError(f"a leaderboard needs tasks with a threshold, and {cell.task.name} has none.")
-        return {"criterion": self.report.criterion, "threshold": limit}
+        return found
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = [(place, _judged(runs)) for place, runs in by_cell(measured.runs)]

@@ -33,7 +33,7 @@ from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric,
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.criteria import threshold
+from nalu_bench.plan.criteria import judged_by
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -107,10 +107,10 @@ class Success(Kind):
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        limit = threshold(cell, self.report.criterion)
-        if limit is None:
+        found = judged_by(cell, self.report.criterion)
+        if not found:
             raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
-        return {"criterion": self.report.criterion, "threshold": limit}
+        return found
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = by_cell(_complete(self._in_order_of_layout(measured.runs)))

@@ -1,0 +1,146 @@
+"""Any cells on any tasks: success, speed of convergence, sparsity and errors, one row a cell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench import registry
+from nalu_bench.analysis.measure.measured import Measured, by_cell
+from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.reports.kind import Kind, row_of
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.intervals import median_interval, wilson_interval
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
+from nalu_bench.analysis.table.layout import Shown, Table, ours
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.criteria import judged_by
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SOLVED: dict[str, tuple[str, Format]] = {
+    "success_rate": ("Solved", percent),
+    "solved_at_median": ("Solved at step, median", steps),
+    "sparsity_error_median": ("Sparsity error, median", scientific),
+}
+"""The metrics of tasks with a criterion -> their names and formats."""
+
+
+@register("cells", version=1)
+class Cells(Kind):
+    """Rows are cells, columns their statistics over seeds.
+
+    * success rate: solved seeds over seeds with a row, with Wilson's interval; for a task with a criterion;
+    * solved at step, sparsity error: medians over solved seeds with bootstrap intervals;
+    * errors: medians over seeds at the selected step with bootstrap intervals, for every split, by the measure that
+      judges (or, where a split does not have it, the one that selects). A run without a finite error counts as
+      infinitely bad.
+
+    This is the report of a sweep from the command line. Source: ours. Settings: none.
+    """
+
+    apart: ClassVar[tuple[str, ...]] = ()
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        found = self.criteria(cell, others)
+        return solved_facts(runs, curves, found["threshold"], cell.task) if found else runs
+
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        return judged_by(cell)
+
+    def rows(self, measured: Measured) -> list[Row]:
+        found: list[Row] = []
+        for place, runs in by_cell(measured.runs):
+            cell = measured.manifest["cells"][runs["cell"].iloc[0]]
+            if cell["criteria"]:
+                found += _solved(place, runs)
+            found += _errors(place, runs, cell["identity"]["task"]["kind"])
+        return found
+
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        cells = grouped(lines, lambda line: line.place.cell())
+        solved = {name: shown for name, shown in SOLVED.items() if any(line.place.metric == name for line in lines)}
+        errors = list(dict.fromkeys((line.place.split, line.place.metric) for line in lines if line.place.split))
+        words = [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in cells}) > 1]
+        rows: list[list[Shown]] = []
+        for place, mine in cells.items():
+            found = {(line.place.split, line.place.metric): line for line in mine}
+            row: list[Shown] = [_told(place, word) for word in words]
+            row += [style.label(place.model), f"{max(line.n_seeds for line in mine)}"]
+            row += [ours(found.get(("", name)), form) for name, (_, form) in solved.items()]
+            row += [ours(found.get(error), three_digits) for error in errors]
+            rows.append(row)
+        header = [*(word.capitalize() for word in words), "Model", "seeds", *(name for name, _ in solved.values())]
+        return [Table(self.experiment.title, [*header, *(f"{split} {metric}" for split, metric in errors)], rows)]
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+        """A panel for the success rate and for every error, a line a cell; bars are 95 % intervals."""
+        panels = grouped(
+            [line for line in lines if line.place.split or line.place.metric == "success_rate"],
+            lambda line: (line.place.split, line.place.metric),
+        )
+        places = list(dict.fromkeys(line.place.cell() for line in lines))
+        words = [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in places}) > 1]
+        figure, axes = style.new_figure(
+            2.0 + 2.2 * len(panels), 1.3 + 0.24 * len(places), columns=len(panels), sharey=True
+        )
+        for axis, ((split, metric), mine) in zip(axes[0], panels.items(), strict=True):
+            _draw(axis, places, mine)
+            axis.set_xlabel(f"{split} {metric}" if split else "share solved")
+        names = [", ".join([*(_told(place, word) for word in words), style.label(place.model)]) for place in places]
+        axes[0][0].set_yticks(range(len(places)), names)
+        axes[0][0].invert_yaxis()
+        figure.suptitle("Symbols: shares of seeds, and medians of errors over them.  Bars: 95 %", fontsize=8)
+        return figure, frame([line for mine in panels.values() for line in mine])
+
+
+def _solved(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
+    facts = runs["solved"] if "solved" in runs else pd.Series(False, runs.index)
+    solved = runs[facts.astype("boolean").fillna(False).astype(bool)]
+    rate = Value(len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
+    yield row_of(place.at(metric="success_rate"), rate, runs)
+    for metric, column in {"solved_at_median": "solved_at", "sparsity_error_median": "sparsity_error"}.items():
+        if column in runs:
+            samples = solved[column].dropna().to_numpy(float)
+            yield row_of(place.at(metric=metric), Value(*median_interval(samples)), runs)
+
+
+def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:
+    task = registry.tasks.load(kind)
+    splits = [name.removesuffix(f"_{task.judging}") for name in map(str, runs) if name.endswith(f"_{task.judging}")]
+    columns = dict.fromkeys(splits, task.judging)
+    columns |= {split: task.selecting for split in task.evaluated if split not in columns}
+    for split, measure in columns.items():
+        if f"{split}_{measure}" in runs:
+            errors = medians.finite_or_worst(runs[f"{split}_{measure}"])
+            yield row_of(place.at(split=split, metric=measure), Value(*medians.median_of(errors)), runs)
+
+
+def _told(place: Place, word: str) -> str:
+    """A word of a cell for a reader."""
+    if word == "setting":
+        return place.setting.told()
+    return style.operation_label(place.task, place.operation) if word == "operation" else place.task
+
+
+def _draw(axis: "Axes", places: Sequence[Place], lines: Sequence[Line]) -> None:
+    """The numbers of one panel; an axis of errors is logarithmic where all are positive."""
+    at: Mapping[Place, int] = {place: number for number, place in enumerate(places)}
+    values = np.array([line.ours.value for line in lines])
+    rates = all(line.place.metric == "success_rate" for line in lines)
+    if rates:
+        axis.set_xlim(-0.03, 1.03)
+    elif (values[np.isfinite(values)] > 0).all():
+        axis.set_xscale("log")
+    for line in lines:
+        look, place = style.drawing(line.place.model), at[line.place.cell()]
+        axis.plot([line.ours.low, line.ours.high], [place] * 2, color=look["color"], linewidth=1.4, alpha=0.7)
+        axis.plot([line.ours.value], [place], color=look["color"], marker=look["marker"], markersize=5, linestyle="")

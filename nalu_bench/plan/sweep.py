@@ -1,0 +1,52 @@
+"""A sweep from the command line as an experiment: its cells are those of the words that were typed."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nalu_bench import paths
+from nalu_bench.errors import UsageError
+from nalu_bench.plan.experiment import CellGroup, Experiment
+
+FOLDER = "sweeps"
+"""The paper, so to say, of all sweeps: their results lie in `results/local/sweeps/<name>/`."""
+
+SEEDS = ("seeds=", "first_seed=")
+"""Words without a part in the name, so that a sweep can grow."""
+
+LONGEST = 40
+
+
+def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequence[str]) -> Experiment:
+    """The experiment that a sweep is.
+
+    Args:
+        name: see `name_of`. budget: its name. scale: the seeds and the steps. overrides: the words that were typed.
+
+    Raises:
+        UsageError for a name that is no name of a folder.
+    """
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise UsageError(f"name must consist of letters, digits, '_', '.' and '-', got '{name}'.")
+    return Experiment(
+        f"{FOLDER}/{name}",
+        paths.results_dir() / "local" / FOLDER,
+        title=" ".join(overrides) or f"budget={budget}",
+        source="a sweep from the command line",
+        budgets={budget: {key: scale[key] for key in ("seeds", "steps")}},
+        cells=[CellGroup([], {text.partition("=")[0]: [text.partition("=")[2]] for text in overrides})],
+        report={"kind": "cells"},
+        local=True,
+    )
+
+
+def name_of(budget: str, overrides: Sequence[str]) -> str:
+    """The swept values, and a digest of all words: `add-sub_nac-nau-1f3a09`."""
+    words = sorted(text for text in overrides if not text.startswith(SEEDS))
+    digest = hashlib.sha256(" ".join([budget, *words]).encode()).hexdigest()[:6]
+    values = [text.partition("=")[2] for text in overrides if "," in text] or [
+        text.partition("=")[2] for text in overrides if text.startswith(("task=", "model="))
+    ]
+    readable = "_".join(re.sub(r"\W+", "-", value).strip("-") for value in values)[:LONGEST]
+    return "-".join(filter(None, [readable, digest]))
