@@ -111,11 +111,9 @@ class Report:
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
         typed = " ".join(overrides(self.measured.manifest))
-        scale = (
-            f" with {typed}"
-            if typed and not self.kind.experiment.local
-            else f": {budget['seeds']} seeds, {steps} steps"
-        )
+        scale = f": {budget['seeds']} seeds, {steps} steps"
+        if typed and not self.kind.experiment.local:
+            scale = f" with {typed}"
         told = f"Budget {budget['name']}{scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
 
