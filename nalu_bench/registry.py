@@ -178,6 +178,7 @@ class Registry:
 units = Registry("unit", "nalu_bench.units")
 models = Registry("model", "nalu_bench.models")
 tasks = Registry("task", "nalu_bench.tasks")
+datasets = Registry("dataset of images", "nalu_bench.datasets")
 losses = Registry("loss", "nalu_bench.losses")
 measures = Registry("measure", "nalu_bench.measures")
 reports = Registry("kind of report", "nalu_bench.analysis.reports", "nalu_bench.papers")

@@ -63,16 +63,29 @@ def _measured(
 ) -> Measured:
     """The cells' runs in the store, then those that only earlier collections hold."""
     runs = _concat([_runs(kind, want, store, _known(want, others)) for want in wanted], RUNS)
-    curves = [kept_points(store.curves(want.cell), runs[runs["cell"] == want.cell.digest]) for want in wanted]
     found = Measured(
         runs,
-        _concat([_of_cell(want, runs, rows) for want, rows in zip(wanted, curves, strict=True)], CURVES),
+        _concat([_curves(want, runs, store) for want in wanted], CURVES),
         _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
         _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
-    return replace(found, runs=with_counts(found.runs))
+    return replace(found, runs=with_counts(found.runs), curves=_thinned(found))
+
+
+def _thinned(found: Measured) -> pd.DataFrame:
+    """The kept points of all curves: those of earlier collections may be more."""
+    if found.curves.empty:
+        return found.curves
+    runs = dict(list(found.runs.groupby("cell", sort=False)))
+    return _concat([kept_points(rows, runs[cell]) for cell, rows in found.curves.groupby("cell", sort=False)])
+
+
+def _curves(want: Wanted, runs: pd.DataFrame, store: Store) -> pd.DataFrame:
+    """The kept points of a cell's curves. They are thinned one cell at a time: whole curves are large."""
+    curves = store.curves(want.cell)
+    return _of_cell(want, runs, kept_points(curves, runs[runs["cell"] == want.cell.digest]) if len(curves) else curves)
 
 
 def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:
@@ -161,8 +174,9 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
         )
 
     runs = together(now.runs, before.runs, ["seed"])
+    own = {name: [words[cell][name] for cell in runs["cell"]] for name in WORDS if name in runs}
     return Measured(
-        runs.assign(**{name: [words[cell][name] for cell in runs["cell"]] for name in WORDS}),
+        runs.assign(**own),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),
         together(now.weights, before.weights, ["seed", "name"]),

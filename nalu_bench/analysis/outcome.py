@@ -1,40 +1,25 @@
 """What an experiment cost and what it found, read from its folder of `results/` without its measurements."""
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 from nalu_bench.analysis.measure.manifest import read_manifest
 from nalu_bench.analysis.stats.verdicts import counts
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of an experiment.
-
-    Attributes:
-        budget: the name of the budget that was run.
-        seconds: training time of one core, in all.
-        verdicts: the number of each verdict in words.
-    """
-
-    budget: str
-    seconds: float
-    verdicts: str
-
-    def describe(self) -> str:
-        """`paper, 2.5 core-hours: 18 agrees, 78 differs`."""
-        cost = f", {duration(self.seconds)}" if self.seconds else ""
-        return f"{self.budget}{cost}: {'nothing is printed' if self.verdicts == 'none' else self.verdicts}"
-
-
-def read(folder: Path) -> Outcome:
-    """The outcome that a folder with results holds."""
+def told(folder: Path) -> str:
+    """`paper, 2.5 core-hours: 18 agrees, 78 differs`."""
     manifest = read_manifest(folder)
     assert manifest is not None
+    cost = f", {duration(manifest['seconds'])}" if manifest["seconds"] else ""
+    return f"{manifest['budget']['name']}{cost}: {verdicts(folder)}"
+
+
+def verdicts(folder: Path) -> str:
+    """`18 agrees, 78 differs`."""
     with (folder / "table.csv").open(encoding="utf-8", newline="") as stream:
-        verdicts = [row["verdict"] for row in csv.DictReader(stream)]
-    return Outcome(str(manifest["budget"]["name"]), float(manifest["seconds"]), counts(verdicts))
+        found = counts(row["verdict"] for row in csv.DictReader(stream))
+    return "nothing is printed" if found == "none" else found
 
 
 def duration(seconds: float) -> str:

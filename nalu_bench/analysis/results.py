@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from pandas.api.types import is_float_dtype, is_integer_dtype
 
 from nalu_bench import registry
 from nalu_bench.analysis.collect import collect
@@ -120,9 +121,10 @@ def _refuse_contradictions(now: Measured, folder: Path, store: Store) -> None:
 
 
 def _news(now: Measured, before: Measured) -> bool:
-    """Whether the runs, the cells, the weights or the words that asked for them differ from those in the folder."""
+    """Whether the runs, what is kept of them, or the words that asked for them differ from those in the folder."""
     told = any(now.manifest[key] != before.manifest[key] for key in ("cells", "budget"))
-    return told or runs_text(now.runs) != runs_text(before.runs) or len(now.weights) != len(before.weights)
+    kept = (len(now.weights), len(now.curves)) != (len(before.weights), len(before.curves))
+    return told or kept or runs_text(now.runs) != runs_text(before.runs)
 
 
 def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, cells: Sequence[Wanted]) -> None:
@@ -164,10 +166,21 @@ def is_local(folder: Path) -> bool:
 def _write_measured(folder: Path, now: Measured) -> None:
     for name, frame in zip(TABLES, (now.curves, now.predictions, now.weights), strict=True):
         if len(frame) or name == "curves.parquet":
-            write = functools.partial(frame.to_parquet, index=False, compression="zstd")
-            write_atomically(folder / name, write)
+            write_atomically(folder / name, functools.partial(frame.to_parquet, **_encoding(frame)))
     _write_text(folder / RUNS_FILE, runs_text(now.runs))
     _write_manifest(folder, now.manifest | {"files": hashes(folder, MEASURED)})
+
+
+def _encoding(frame: pd.DataFrame) -> dict[str, Any]:
+    """How a frame is written so that it weighs little: the bytes of floats apart by place, steps of whole numbers."""
+    floats = [str(name) for name in frame if is_float_dtype(frame[name])]
+    counts = [str(name) for name in frame if is_integer_dtype(frame[name])]
+    encoded = dict.fromkeys(floats, "BYTE_STREAM_SPLIT") | dict.fromkeys(counts, "DELTA_BINARY_PACKED")
+    others = [str(name) for name in frame if name not in encoded]
+    return {
+        "index": False, "compression": "zstd", "compression_level": 19, "use_dictionary": others,
+        "column_encoding": encoded,
+    }  # fmt: skip
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from nalu_bench.datasets.images import Dataset, Images
 from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
 
 TRAINING, TEST = 1397, 400
 SIZE = 28
@@ -38,8 +39,11 @@ def _version() -> str:
         return "none"
 
 
-DIGITS = Dataset(
-    "digits", _version(), TRAINING, TEST, 0.14, 0.30, load,
-    stands_in="the 8x8 digits of scikit-learn instead of MNIST",
-    suits="task.validation=200 task.test_lengths=[1,10,30]",
-)  # fmt: skip
+@register("digits", version=1)
+def digits() -> Dataset:
+    """The 8x8 digits of scikit-learn: 1,397 and 400 images."""
+    return Dataset(
+        "digits", _version(), TRAINING, TEST, 0.14, 0.30, load,
+        stands_in="the 8x8 digits of scikit-learn instead of MNIST",
+        suits="task.validation=200 task.test_lengths=[1,10,30]",
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nalu_bench.errors import unknown
+from nalu_bench.registry import datasets
 
 Bytes = NDArray[np.uint8]
 
@@ -59,10 +59,6 @@ class Dataset:
 
 
 def dataset(name: str) -> Dataset:
-    """The dataset called `name`; raises UsageError for others."""
-    from nalu_bench.datasets import digits, mnist
-
-    known = {one.name: one for one in (mnist.MNIST, digits.DIGITS)}
-    if name not in known:
-        raise unknown("dataset of images", name, known)
-    return known[name]
+    """The dataset called `name`, a registered function without arguments; raises UsageError for others."""
+    found: Dataset = datasets.load(name)()
+    return found

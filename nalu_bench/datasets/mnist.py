@@ -13,6 +13,7 @@ from pathlib import Path
 from nalu_bench.datasets import idx
 from nalu_bench.datasets.images import Bytes, Dataset, Images
 from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
 
 FILES = {
     "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
@@ -154,5 +155,7 @@ def _fetch(name: str, sha256: str, cache: Path) -> None:
     )
 
 
-MNIST = Dataset("mnist", "1998", COUNTS["training"], COUNTS["test"], 0.1307, 0.3081, load, checksums, CONTENTS)
-"""LeCun et al. 1998, normalised as in pytorch/examples."""
+@register("mnist", version=1)
+def mnist() -> Dataset:
+    """LeCun et al. 1998, normalised as in pytorch/examples: 60,000 and 10,000 images."""
+    return Dataset("mnist", "1998", COUNTS["training"], COUNTS["test"], 0.1307, 0.3081, load, checksums, CONTENTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -58,6 +59,8 @@ class ImageSequence(Images):
     With the penalty `inputs` among `penalties` the mean inputs of the cell are penalised (R_z of Madsen & Johansen
     2020), see `functional.input_penalty`.
     """
+
+    places: ClassVar[Mapping[str, int]] = {"cell": 1, "head": 1}
 
     cell: Layer
     head: Layer | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -57,12 +58,15 @@ class Model:
         label: its name in tables and figures; `name` if empty. It is not part of a cell's identity.
         look: number of its colour, marker and line style; derived from `name` if negative. It is not part of the
             identity either.
+        of: the names of the units in `conf/unit` that were put at its places; their values stand in the other fields.
+        places: field -> how many units stand there, in the order of `of`; empty for a model that takes none by name.
         accepts: the kinds of input (`Task.inputs`) the network can take.
         compiles: whether compiled graphs are faster for its networks; if not, they are always trained eagerly.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset()
     compiles: ClassVar[bool] = True
+    places: ClassVar[Mapping[str, int]] = {}
 
     kind: str
     name: str
@@ -70,6 +74,7 @@ class Model:
     width: int = field(default=WIDTH, kw_only=True, metadata={"before": WIDTH})
     label: str = field(default="", kw_only=True, metadata={"identity": False})
     look: int = field(default=-1, kw_only=True, metadata={"identity": False})
+    of: Any = field(default=None, kw_only=True, metadata={"identity": False})
 
     def validate(self) -> None:
         """Raise UsageError if the values contradict each other or a unit does not exist."""

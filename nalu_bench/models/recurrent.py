@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +37,8 @@ class Recurrent(Model):
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"sequence"})
+
+    places: ClassVar[Mapping[str, int]] = {"cell": 1, "head": 1}
 
     cell: Layer
     head: Layer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +25,8 @@ class Single(Model):
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
+
+    places: ClassVar[Mapping[str, int]] = {"layer": 1}
 
     layer: Layer
 

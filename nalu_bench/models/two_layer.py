@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,6 +27,7 @@ class TwoLayer(Model):
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
+    places: ClassVar[Mapping[str, int]] = {"layers": 2}
 
     layers: list[Layer]
     hidden_size: int

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from hydra import compose, initialize_config_dir
@@ -19,13 +19,13 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
-from nalu_bench.plan import folders, sweep
+from nalu_bench.plan import folders, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -134,7 +134,7 @@ def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan
 def _swept(overrides: Iterable[Override]) -> dict[str, str]:
     """Key -> word of the values by which a sweep tells its cells apart, beside those that every label has."""
     keys = [override.key_or_group for override in overrides if override.is_sweep_override()]
-    keys = [key for key in keys if key not in ("task", "model", "seeds", "first_seed")]
+    keys = [key for key in keys if key not in ("task", "model", "unit", "seeds", "first_seed")]
     short = {key: key.rpartition(".")[2] for key in keys}
     return {key: word if list(short.values()).count(word) == 1 else key for key, word in short.items()}
 
@@ -204,8 +204,7 @@ def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: Cell
 
 def group_files(group: str) -> dict[str, Path]:
     """Name -> YAML file of all that a group offers: shipped, of installed packages and the user's."""
-    files = {path.stem: path for folder in folders.of_configurations() for path in (folder / group).glob("*.yaml")}
-    return dict(sorted(files.items()))
+    return folders.files(group)
 
 
 def group_names(group: str) -> list[str]:
@@ -284,26 +283,63 @@ def _pairs(arguments: Iterable[str]) -> list[Pair]:
 def _configure(pairs: Sequence[Pair]) -> DictConfig:
     """Compose the groups, then set the values."""
     chosen = {key: value for key, value in pairs if key in GROUPS}
+    units = next((tuple(unit_files.names_of(value)) for key, value in pairs if key == unit_files.GROUP), ())
+    if units:
+        chosen.setdefault("model", unit_files.SHAPE)
     for group, name in chosen.items():
         if str(name) not in group_names(group):
             raise folders.unknown(group, str(name), group_names(group))
     groups = tuple(f"{group}={name}" for group, name in sorted(chosen.items()))
-    config = _composed(groups).copy()
+    config = _with_units(groups, units).copy()
     for key, value in pairs:
-        if key not in GROUPS:
-            _set(config, _keys_of(groups), key, value)
+        if key not in (*GROUPS, unit_files.GROUP):
+            _set(config, _keys_of(groups, units), key, value)
     return config
 
 
 @functools.cache
-def _keys_of(groups: tuple[str, ...]) -> list[str]:
+def _keys_of(groups: tuple[str, ...], units: tuple[str, ...]) -> list[str]:
     """All keys of a composed configuration."""
-    return list(_keys(_composed(groups)))
+    return list(_keys(_with_units(groups, units)))
+
+
+@functools.cache
+def _with_units(groups: tuple[str, ...], units: tuple[str, ...]) -> DictConfig:
+    """The composed configuration with units at the places of its model: those that its file names, or `units`.
+
+    Raises:
+        UsageError for units of a model that names its own or has no place for them, and for a shape without units.
+    """
+    config = _composed(groups)
+    model, kind = config.model, cast(type[Model], OmegaConf.get_type(config, "model"))
+    shape, open_ = str(model.name), model.of == []
+    shapes = ", ".join(name for name in group_names("model") if _is_shape(name))
+    if units and not open_:
+        raise UsageError(f"model={shape} takes no unit=: leave it out, or choose a shape, one of {shapes}.")
+    if open_ and not units:
+        raise UsageError(f"model={shape} needs its units: unit=NAME, one of {', '.join(unit_files.files())}.")
+    if model.get("of") is None and not units:
+        return config
+    stated = cast(dict[str, Any], OmegaConf.to_container(model))
+    names = list(units) or unit_files.names_of(stated["of"])
+    free = {key: count for key, count in kind.places.items() if OmegaConf.is_missing(model, key)}
+    found = unit_files.placed(free, names)
+    found["penalties"] |= stated["penalties"]
+    if units:
+        found |= {"of": names, "name": unit_files.called(shape, names)}
+    with open_dict(config.copy()) as open_config:  # Hydra's result takes no new keys, and penalties are such
+        return cast(DictConfig, OmegaConf.merge(open_config, {"model": found}))
+
+
+def _is_shape(name: str) -> bool:
+    return folders.values(group_files("model")[name]).get("of") == []
 
 
 def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     if key not in keys:
         raise _unknown_key(key, keys)
+    if key == "model.of":
+        raise UsageError("model.of tells the units of a model and cannot be set; choose them with unit=...")
     if key.endswith((".name", ".kind")):
         raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
     try:

@@ -16,6 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from nalu_bench import errors, paths
 from nalu_bench.errors import UsageError, taken
@@ -66,6 +69,22 @@ def installed() -> Installed:
         except Exception as error:  # another package's way to be imported may raise anything
             lost.append(_without(point, error))
     return Installed(tuple(folders), tuple(lost))
+
+
+def files(group: str) -> dict[str, Path]:
+    """Name -> YAML file of all that a group offers: shipped, of installed packages and the user's."""
+    found = {path.stem: path for folder in of_configurations() for path in (folder / group).glob("*.yaml")}
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def values(path: Path) -> dict[str, Any]:
+    """The keys and values of a YAML file; raises UsageError if it cannot be read."""
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
+    return found if isinstance(found, dict) else {}
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:

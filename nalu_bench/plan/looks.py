@@ -4,17 +4,13 @@ A model's `label` and `look` are keys of its `conf/model/<name>.yaml`. The label
 the task, `labels`: operation -> label. A model or an operation without a label is shown by its name.
 """
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from nalu_bench import registry
-from nalu_bench.errors import UsageError
 from nalu_bench.plan import folders
+from nalu_bench.plan.unit_files import SHAPE, names_of
 
 
 @dataclass(frozen=True)
@@ -26,12 +22,26 @@ class Look:
 
 
 def of_model(name: str) -> Look:
-    """The look of a model. If its file gives no number, the number is computed from its name."""
+    """The look of a model. Where its file gives none, that of its units; where they give no number, one of its name.
+
+    A shape with units, such as `recurrent-nau-linear`, has no file, and the labels of its units.
+    """
+    values, shape, units = _values("model", name), *_units(name)
+    known = [_values("unit", unit) for unit in units]
+    labels = dict.fromkeys(str(unit.get("label") or named) for unit, named in zip(known, units, strict=True))
+    told = ", ".join(labels) if shape in (SHAPE, "") else f"{', '.join(labels)} ({shape})"
+    number = values.get("look", known[-1].get("look", -1) if known else -1)
+    label = str(values.get("label") or (told if units else name))
+    return Look(label, number if isinstance(number, int) and number >= 0 else sum(name.encode()))
+
+
+def _units(name: str) -> tuple[str, list[str]]:
+    """The shape and the units of a model without a file; of one with a file the units that it refers to."""
     values = _values("model", name)
-    number = values.get("look", -1)
-    return Look(
-        str(values.get("label") or name), number if isinstance(number, int) and number >= 0 else sum(name.encode())
-    )
+    if values:
+        return "", names_of(values["of"]) if values.get("of") else []
+    shape, *units = name.split("-")
+    return (shape, units) if _values("model", shape) else ("", [])
 
 
 def of_operation(task: str, operation: str) -> str:
@@ -43,15 +53,5 @@ def of_operation(task: str, operation: str) -> str:
 
 def _values(group: str, name: str) -> dict[str, Any]:
     """The keys and values of a YAML file in any folder of configurations; empty if there is no such file."""
-    files = (folder / group / f"{name}.yaml" for folder in folders.of_configurations())
-    path = next((path for path in files if path.is_file()), None)
-    return _read(path) if path else {}
-
-
-@functools.cache
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
-    return values if isinstance(values, dict) else {}
+    path = folders.files(group).get(name)
+    return folders.values(path) if path else {}

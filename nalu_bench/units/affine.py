@@ -30,7 +30,6 @@ class Linear(Unit):
         super().__init__(in_features, out_features)
         self.W = self.matrix()
         self.b = nn.Parameter(torch.empty(out_features)) if bias else None
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         bias: dict[str, Initialiser] = {} if self.b is None else {"b": zeros}

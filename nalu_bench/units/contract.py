@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from nalu_bench.units.unit import Unit
+from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 SIZES = (4, 2)
 SHAPES = ((4,), (5, 4), (3, 5, 4))
@@ -122,6 +122,29 @@ def draws_equal_weights_from_equal_generators(cls: type[Unit], options: dict[str
     _must(torch.equal(torch.get_rng_state(), before), "`reset_parameters` must draw from its generator alone")
 
 
+def lets_a_subclass_add_a_parameter(cls: type[Unit], options: dict[str, Any]) -> None:
+    class Scaled(cls):  # type: ignore[misc, valid-type]
+        def __init__(self, *sizes: int, **options: Any) -> None:
+            super().__init__(*sizes, **options)
+            self.scale = nn.Parameter(torch.empty(self.out_features))
+            self.largest = 2.0
+
+        def initialisers(self) -> dict[str, Initialiser]:
+            return {**super().initialisers(), "scale": uniform(1.0, self.largest)}
+
+        def forward(self, x: Tensor) -> Tensor:
+            y: Tensor = self.scale * super().forward(x)
+            return y
+
+    try:
+        unit = Scaled(*SIZES, **options)
+    except AttributeError as error:
+        raise AssertionError("its constructor must not call `reset_parameters`: `Unit` draws at the end") from error
+    drawn = unit.scale.detach()
+    _must(bool(((drawn >= 1) & (drawn <= 2)).all()), "the initialisers that a subclass adds must be drawn from")
+    _must(unit(torch.rand(5, 4)).shape == (5, 2), "a subclass must work as the unit does")
+
+
 def is_documented_with_formula_and_source(cls: type[Unit], options: dict[str, Any]) -> None:
     text = vars(cls)["__doc__"] or ""
     _must(re.search(r"\w\)? = \S", text) is not None, "its docstring must hold a formula, such as y = W x")
@@ -149,6 +172,7 @@ RULES: tuple[Callable[[type[Unit], dict[str, Any]], None], ...] = (
     stores_nothing_while_it_computes,
     names_every_parameter_in_initialisers,
     draws_equal_weights_from_equal_generators,
+    lets_a_subclass_add_a_parameter,
     is_documented_with_formula_and_source,
     refuses_to_have_no_inputs_or_outputs,
 )

@@ -57,7 +57,6 @@ class Dense(Unit):
         self.b = nn.Parameter(torch.empty(out_features))
         if activation == "prelu":
             self.slope = nn.Parameter(torch.empty(1))
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = 1 / math.sqrt(self.in_features)

@@ -26,7 +26,6 @@ class Embedding(Unit):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.E = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"E": lambda tensor, generator: nn.init.normal_(tensor, generator=generator)}

@@ -43,7 +43,6 @@ class GRU(Unit):
         self.u = nn.Parameter(torch.empty(out_features))
         self.V = nn.Parameter(torch.empty(out_features, out_features))
         self.v = nn.Parameter(torch.empty(out_features))
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = 1 / math.sqrt(self.out_features)

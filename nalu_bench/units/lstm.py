@@ -42,7 +42,6 @@ class LSTM(Unit):
         self.hidden = out_features // 2
         self.W = nn.Parameter(torch.empty(4 * self.hidden, in_features - self.hidden))
         self.b = nn.Parameter(torch.empty(4 * self.hidden))
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = 1 / math.sqrt(self.hidden)

@@ -73,7 +73,6 @@ class NAC(Unit):
         self.init = init
         self.W_hat = self.matrix()
         self.M_hat = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         initialise = nac_initialiser(self.init, self.in_features, self.out_features)
@@ -131,7 +130,6 @@ class NACMulSigma(Unit):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.W_hat = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W_hat": xavier_normal}

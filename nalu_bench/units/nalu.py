@@ -45,7 +45,6 @@ class NALU(Unit):
         if not shared:
             self.W_hat_mul = self.matrix()
             self.M_hat_mul = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         names = ["W_hat", "M_hat"] if self.shared else ["W_hat", "M_hat", "W_hat_mul", "M_hat_mul"]
@@ -93,7 +92,6 @@ class GatedNAUNMU(Unit):
         self.G = self.matrix()
         self.W_add = self.matrix()
         self.W_mul = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = nau_range(self.in_features, self.out_features)

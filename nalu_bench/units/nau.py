@@ -39,7 +39,6 @@ class NAU(Unit):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.W = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = nau_range(self.in_features, self.out_features)

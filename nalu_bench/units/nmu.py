@@ -32,7 +32,6 @@ class NMU(Unit):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.W = self.matrix()
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": uniform(0.25, 0.75)}

@@ -1,7 +1,8 @@
 """The base class of all arithmetic units, and the distributions of their initial weights."""
 
+import functools
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor, nn
@@ -14,7 +15,8 @@ class Unit(nn.Module):
 
     A new unit states its parameters in `__init__`, their initial distribution in `initialisers` and its formula in
     `columns` (or in `forward`, like any module). It overrides `weights`, `penalties` and `project_` if it has any.
-    It must work under `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing.
+    Initial weights are drawn once the outermost `__init__` has returned, so that a subclass may add parameters. A unit
+    must work under `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing.
 
     Args:
         in_features: number of inputs I, at least 1.
@@ -35,6 +37,11 @@ class Unit(nn.Module):
             raise ValueError(f"a unit needs at least 1 input and 1 output, got {in_features} and {out_features}")
         self.in_features = in_features
         self.out_features = out_features
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _then_drawn(cls.__init__)  # type: ignore[method-assign]
 
     def matrix(self) -> nn.Parameter:
         """An uninitialised parameter of shape (out_features, in_features)."""
@@ -99,6 +106,18 @@ class Unit(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.out_features}"
+
+
+def _then_drawn(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that draws the initial weights at its end, unless a subclass's constructor has called it."""
+
+    @functools.wraps(init)
+    def outermost(self: Unit, *sizes: Any, **options: Any) -> None:
+        init(self, *sizes, **options)
+        if type(self).__init__ is outermost:
+            self.reset_parameters()
+
+    return outermost
 
 
 def uniform(low: float, high: float) -> Initialiser:

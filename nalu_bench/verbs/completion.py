@@ -10,7 +10,7 @@ def overrides(prefix: str, **_: Any) -> list[str]:
     group, sign, _value = prefix.partition("=")
     if sign:
         return [f"{group}={name}" for name in names(group)]
-    return [*(f"{key}=" for key in (*compose.GROUPS, "experiment", "seeds", "first_seed")), *experiment.names()]
+    return [*(f"{key}=" for key in (*compose.GROUPS, "unit", "experiment", "seeds", "first_seed")), *experiment.names()]
 
 
 def names(group: str) -> list[str]:
@@ -19,4 +19,4 @@ def names(group: str) -> list[str]:
 
     if group == "experiment":
         return experiment.names()
-    return compose.group_names(group) if group in compose.GROUPS else []
+    return compose.group_names(group) if group in (*compose.GROUPS, "unit") else []

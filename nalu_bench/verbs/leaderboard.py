@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 from nalu_bench.verbs import run as training
 
@@ -23,7 +23,7 @@ examples:
   nalu-bench leaderboard                                the committed ranking
   nalu-bench leaderboard unit=my_unit budget=short      trains my_unit on the same cells and ranks it among the others
 
-A unit trains as the model single_<unit>, a configuration of three lines beside it: see examples/my_unit.
+A unit of your own has a file of a few lines, unit/<name>.yaml: see examples/my_unit.
 """
 
 
@@ -88,18 +88,11 @@ def with_unit(chosen: "Experiment", unit: str) -> "Experiment":
     Raises:
         UsageError for a unit that does not exist, and for one that is ranked already.
     """
-    from nalu_bench import registry
-    from nalu_bench.plan import compose
+    from nalu_bench.plan import unit_files
 
-    if unit not in registry.units.entries:
-        raise unknown("unit", unit, registry.units.entries)
-    model = f"single_{unit}"
+    unit_files.load(unit)
+    model = unit_files.called("single", [unit])
     if any(model in group.grid.get("model", []) for group in chosen.cells):
         raise UsageError(f"{unit} is ranked already; nalu-bench leaderboard shows it.")
-    if model not in compose.group_names("model"):
-        raise UsageError(
-            f"the leaderboard trains {unit} as the model {model}, and there is no such configuration; "
-            f"add model/{model}.yaml to yours, see examples/my_unit."
-        )
-    own = [replace(group, grid=group.grid | {"model": [model]}) for group in chosen.cells]
+    own = [replace(group, grid=group.grid | {"model": ["single"], "unit": [unit]}) for group in chosen.cells]
     return replace(chosen, cells=[*chosen.cells, *own])

@@ -37,13 +37,10 @@ def names(options: argparse.Namespace) -> int:
 
 def _described(kind: str) -> dict[str, list[str]]:
     """Name -> lines of all that a kind offers."""
-    from nalu_bench import registry
     from nalu_bench.plan import compose, described, experiment
 
     if kind == "experiment":
         return {name: _experiment(name) for name in experiment.names()}
-    if kind == "unit":
-        return {name: [entry.about()] for name, entry in sorted(registry.units.entries.items())}
     return {name: [described.about(kind, name)] for name in compose.group_names(kind)}
 
 
@@ -52,7 +49,7 @@ def _experiment(name: str) -> list[str]:
     from nalu_bench.analysis import folders, outcome
     from nalu_bench.plan import experiment
 
-    found = [outcome.read(folder).describe() for folder in folders.committed(paths.results_dir(), name)]
+    found = [outcome.told(folder) for folder in folders.committed(paths.results_dir(), name)]
     return [experiment.about(name), *(found[:1] or ["no results yet"])]
 
 

@@ -120,7 +120,7 @@ def _report_all() -> int:
 
     for loaded in build.reported(paths.results_dir()):
         page = build.report(written(_largest(loaded.experiment, [])))
-        print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.read(page.parent).describe()}", flush=True)
+        print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.told(page.parent)}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
     return 0
 

@@ -35,7 +35,8 @@ examples:
 
 KEYS = """what key=value chooses (names and what they mean: nalu-bench list):
   task=        what is learned: inputs, targets, the ranges inside and outside of training
-  model=       the network of units
+  model=       the network of units: a name, or a shape such as two_layer or recurrent
+  unit=        the units of a shape: unit=nau, or unit=[nau,nmu] for one each
   recipe=      how it is trained: optimiser, loss, batch, schedule
   budget=      how long and how many seeds: paper, short, smoke
   device=      cpu or cuda

@@ -16,6 +16,7 @@ from nalu_bench import paths, registry
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import Registry
 from nalu_bench.units import NAU, Unit, contract
+from nalu_bench.units.unit import Initialiser
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.units.entries),
@@ -44,12 +45,24 @@ class Bare(Unit):
         nn.Module.__init__(self)
         self.W = nn.Parameter(torch.zeros(out_features, in_features))
 
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {}
+
+
+class Hasty(NAU):
+    """y = W x, whose constructor draws before a subclass has its parameters. Source: none."""
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.reset_parameters()
+
 
 @pytest.mark.parametrize(
     ("rule", "unit", "message"),
     [
         (contract.stores_nothing_while_it_computes, Hoarder, "must store nothing on itself"),
         (contract.is_documented_with_formula_and_source, Bare, "its docstring must hold a formula"),
+        (contract.lets_a_subclass_add_a_parameter, Hasty, "must not call `reset_parameters`"),
         (contract.refuses_to_have_no_inputs_or_outputs, Bare, r"must refuse the sizes \(0, 1\)"),
     ],
 )

@@ -34,7 +34,6 @@ class MyUnit(Unit):
         super().__init__(in_features, out_features)
         self.W = self.matrix()
         self.G_hat = nn.Parameter(torch.empty(in_features))
-        self.reset_parameters()
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": xavier_uniform, "G_hat": half}

@@ -2,35 +2,44 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-POINTS = 500
-"""Number of evaluations of a run that are kept for drawing."""
+POINTS = 100
+"""A curve of at least twice as many evaluations is thinned to at least so many. A run then weighs less than 4 kB."""
 
 LARGEST = 1024
 """Largest number of entries of a committed matrix. Larger matrices stay in the run store."""
 
 
 def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Thin the curves of a cell to `POINTS` evaluations common to all its runs, and a few more of each run.
+    """Thin the curves of a cell to `POINTS` evaluations or a few more that its runs share, and some of each run.
 
-    These are the evaluations at and just before its selected step and its solved steps, from which these steps can be
-    recomputed.
+    The latter are the evaluations at and just before its selected step and its solved steps, from which these steps can
+    be recomputed. Thinning what is thinned already changes nothing.
 
     Args:
         curves: one row per run and evaluation, sorted by both.
-        runs: one row per run, with `selected_step`, and `solved_at` or several `solved_at_...` if the report judges it.
+        runs: one row per run, with `log_every`, `selected_step`, and `solved_at` or several `solved_at_...` if the
+            report judges it.
     """
     if curves.empty:
         return curves
-    steps = np.unique(curves["step"].to_numpy())
-    stride = -(-len(steps) // POINTS)
-    common = np.union1d(steps[::stride], steps[-1:])
-    kept = curves["step"].isin(common)
-    before = dict(zip(steps[1:], steps[:-1], strict=True))
+    steps = _shared_steps(curves)
+    kept = curves["step"].isin([*steps[:: max(1, len(steps) // POINTS)], steps[-1]])
+    every = int(runs["log_every"].iloc[0])
     for column in (name for name in runs if str(name).startswith(("selected_step", "solved_at"))):
         own = curves["seed"].map(runs.set_index("seed")[column]).astype("Float64")
-        kept |= ((curves["step"] == own) | (curves["step"] == own.map(before))).fillna(False).astype(bool)
+        kept |= ((curves["step"] == own) | (curves["step"] == own - every)).fillna(False).astype(bool)
     return curves[kept].reset_index(drop=True)
+
+
+def _shared_steps(curves: pd.DataFrame) -> NDArray[np.int64]:
+    """The steps at which most of the runs have an evaluation that go on for so long."""
+    steps, counts = np.unique(curves["step"].to_numpy(), return_counts=True)
+    ends = np.sort(curves.groupby("seed")["step"].max().to_numpy())
+    running = len(ends) - np.searchsorted(ends, steps)
+    shared: NDArray[np.int64] = steps[2 * counts > running]
+    return shared
 
 
 def small_weights(weights: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
 from nalu_bench.analysis.pages import index as claims
+from nalu_bench.analysis.pages.listing import listing
 from nalu_bench.analysis.pages.overview import judged, overview
 from nalu_bench.analysis.pages.page import page
 from nalu_bench.analysis.render import style
@@ -17,7 +18,7 @@ from nalu_bench.plan import experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INDEX, OVERVIEW = "index.html", "overview.png"
+INDEX, OVERVIEW, LISTING = "index.html", "overview.png", "README.md"
 
 
 def report(loaded: Loaded) -> Path:
@@ -26,12 +27,13 @@ def report(loaded: Loaded) -> Path:
 
 
 def index(results: Path) -> Path:
-    """Write the index of all experiments with results, and the picture of all verdicts; returns the index."""
+    """Write index and list of all experiments with results, and the picture of all verdicts; returns the index."""
     experiments = list(reported(results))
     if shown := judged(experiments):
         with style.applied():
             save = functools.partial(overview(shown).savefig, format="png", metadata={"Software": None})
             write_atomically(results / OVERVIEW, save)
+    _write(results / LISTING, listing(experiments))
     return _write(results / INDEX, claims.index(experiments))
 
 

@@ -35,12 +35,12 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
     seconds = loaded.manifest["seconds"]
     return {
         "name": loaded.experiment.name, "title": loaded.experiment.title, "source": loaded.experiment.source,
-        "picture": _small(loaded.folder / "figure.png"), "lines": list(_lines(loaded)), "scale": _scale(loaded),
+        "picture": _small(loaded.folder / "figure.png"), "lines": list(_lines(loaded)), "scale": scale(loaded),
         "time": duration(seconds) if seconds else "",
     }  # fmt: skip
 
 
-def _scale(loaded: "Loaded") -> str:
+def scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
     budget, most = loaded.manifest["budget"], max(line.n_seeds for line in loaded.lines)
     runs, asked = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())

@@ -1,0 +1,37 @@
+"""The list of all experiments with results, in Markdown: `results/README.md`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tabulate import tabulate
+
+from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.pages.index import scale
+
+if TYPE_CHECKING:
+    from nalu_bench.analysis.loaded import Loaded
+
+HEAD = """# Results
+
+Made by `nalu-bench report`; nothing here is edited. The pages of `experiments/` tell what the papers leave open, what
+was chosen and what came out. `nalu-bench report --all` builds a page for every experiment and the index of all claims,
+`index.html`. `nalu-bench verify` checks every file and every number against the runs.
+
+"""
+
+
+def listing(experiments: Sequence["Loaded"]) -> str:
+    """A table with a row for each experiment: what it is, how much of it was run, what came out."""
+    rows = [
+        [
+            f"`{one.experiment.name}`",
+            f"[{one.experiment.source}: {one.experiment.title}]({one.experiment.name}/table.md)",
+            f"[protocol](../experiments/{one.experiment.name.partition('/')[0]}/README.md)",
+            scale(one),
+            duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",
+            verdicts(one.folder),
+        ]
+        for one in experiments
+    ]
+    header = ["experiment", "what", "how", "run so far", "one core needs", "verdicts"]
+    return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"

@@ -1,0 +1,104 @@
+"""Units as configurations: `conf/unit/<name>.yaml` says what a unit is called, how it is built and what penalises it.
+
+A model refers to them by name, as `of: nau`, or `of: [nau, nmu]` for one at each of its places. A model with `of: []`
+is a shape, such as `two_layer`; `unit=` on the command line fills it.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from nalu_bench.errors import UsageError
+from nalu_bench.models.model import Penalty
+from nalu_bench.plan import folders
+from nalu_bench.plan.schemas import filled
+
+GROUP = "unit"
+
+SHAPE = "two_layer"
+"""The shape of `unit=` alone."""
+
+
+@dataclass
+class UnitFile:
+    """The keys of a unit's file.
+
+    Attributes:
+        unit: the registered name of the class. options: arguments of its constructor other than the two sizes.
+        label, look: as in a model's file; they are those of a model of this unit alone.
+        penalties: the authors' factor for each of its regularisers.
+    """
+
+    unit: str
+    options: dict[str, Any] = field(default_factory=dict)
+    label: str = ""
+    look: int = -1
+    penalties: dict[str, Penalty] = field(default_factory=dict)
+
+
+def files() -> dict[str, Path]:
+    """Name -> file of every unit: shipped, of installed packages and the user's."""
+    return folders.files(GROUP)
+
+
+def load(name: str) -> UnitFile:
+    """The unit called `name`.
+
+    Raises:
+        UsageError for an unknown name, and for a file with wrong or missing keys.
+    """
+    if name not in files():
+        raise folders.unknown(GROUP, name, files())
+    return _read(files()[name])
+
+
+@functools.cache
+def _read(path: Path) -> UnitFile:
+    where = f"unit/{path.name}"
+    try:
+        content = OmegaConf.to_container(OmegaConf.load(path))
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
+    return filled(UnitFile, content, where)
+
+
+def names_of(of: Any) -> list[str]:
+    """The names in the key `of`, or behind `unit=`."""
+    return [str(name) for name in of] if isinstance(of, list | tuple) else [str(of)]
+
+
+def placed(places: Mapping[str, int], names: Sequence[str]) -> dict[str, Any]:
+    """Key of a model -> its value, with these units there; `penalties` are those of all units, the last one's first.
+
+    Args:
+        places: see `Model.places`. names: one unit for all places, or one for each.
+
+    Raises:
+        UsageError for another number of units.
+    """
+    count = sum(places.values())
+    if len(names) not in (1, count):
+        told = f"one unit, or {count} as [NAME,...] for {' and '.join(places)}" if count > 1 else "one unit"
+        raise UsageError(f"unit= must name {told}, got {', '.join(names)}.")
+    units = [load(name) for name in (names if len(names) == count else [*names] * count)]
+    layers = iter([{"unit": unit.unit, "options": dict(unit.options)} for unit in units])
+    penalties = {name: asdict(penalty) for unit in units for name, penalty in unit.penalties.items()}
+    found = {key: [next(layers) for _ in range(number)] for key, number in places.items()}
+    return {key: value if places[key] > 1 else value[0] for key, value in found.items()} | {"penalties": penalties}
+
+
+def called(shape: str, names: Sequence[str]) -> str:
+    """The name of a shape with these units: that of the model file which says just this, else `two_layer-nac-nmu`."""
+    short = {"defaults", "name", "label", "look", "of"}
+    for name, path in folders.files("model").items():
+        values = folders.values(path)
+        same = values.get("defaults", [None])[0] == shape and values.keys() <= short
+        if same and "of" in values and names_of(values["of"]) == list(names):
+            return name
+    return "-".join([shape, *names])
