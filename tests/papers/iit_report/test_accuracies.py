@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reported import cells_of, line_with, lines_of, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.accuracies import Accuracies
-from nalu_bench.analysis.reports.kind import compared
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.iit_report.accuracies import WEIGHT, Accuracies
 from nalu_bench.plan import experiment
 
 TABLES = experiment.load("iit_report/tables")
@@ -19,11 +20,10 @@ SIGNS = [1, 1, -1, 1, -1, 1, -1, -1]
 
 
 def cell(model: str, operation: str, setting: str, lenient: Any, strict: Any = 0.0, share: float = 1) -> pd.DataFrame:
-    return pd.DataFrame({"seed": range(SEEDS)}).assign(
-        cell=f"{model} {operation} {setting}", task="operands", setting=setting, operation=operation, model=model,
-        role="cell", steps=int(share * (62_500 if model == "iit_nac" else 156_250)), asked=SEEDS,
-        **{"test_accuracy_0.1": lenient, "test_accuracy_1e-05": strict},
-    )  # fmt: skip
+    steps = int(share * (62_500 if model == "iit_nac" else 156_250))
+    words = {"cell": f"{model} {operation} {setting}", "task": "operands", "setting": setting, "operation": operation}
+    shares = {"test_accuracy_0.1": lenient, "test_accuracy_1e-05": strict}
+    return runs_of(model, SEEDS, steps=steps, **words, **shares)
 
 
 def measured(weight: float = 1.0, share: float = 1) -> Measured:
@@ -39,49 +39,49 @@ def measured(weight: float = 1.0, share: float = 1) -> Measured:
     ]
     probes = pd.DataFrame({"probe": range(8), "output": 0, "target": SIGNS, "prediction": weight * np.array(SIGNS)})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "iit_nac signed_sum operands=8;reinitialized=15"})
-    return Measured(pd.concat(runs, ignore_index=True), predictions=seeds.merge(probes, how="cross"))
+    return measured_of(*runs, predictions=seeds.merge(probes, how="cross"))
 
 
-def row(table: pd.DataFrame, model: str, operation: str, setting: str, metric: str) -> Any:
-    keys = {"model": model, "operation": operation, "setting": setting, "metric": metric}
-    (line,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
-    return line
+def row(lines: list[Line], model: str, operation: str, setting: str, metric: str) -> Line:
+    return line_with(lines, model=model, operation=operation, setting=setting, metric=metric)
+
+
+def weights(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line.place.metric.startswith(WEIGHT)]
 
 
 @pytest.fixture
-def table() -> pd.DataFrame:
-    kind = Accuracies(TABLES)
-    return compared(kind.rows(measured()), kind.published)
+def lines() -> list[Line]:
+    return lines_of(Accuracies(TABLES), measured())
 
 
-def test_accuracies_are_percent_over_seeds_and_missing_ones_are_zero_and_noted(table: pd.DataFrame) -> None:
-    found = row(table, "iit_nalu", "add", "operands=2;reinitialized=15", "accuracy")
-    assert found["ours"] == pytest.approx(100 * np.median(np.linspace(0.8, 0.987, SEEDS)))
-    assert (found["ours_low"], found["ours_high"]) == pytest.approx((80, 98.7), abs=0.5)
-    mean = row(table, "iit_nalu", "add", "operands=2;reinitialized=0", "mean")
-    assert mean["ours"] == pytest.approx(75)
-    assert mean["ours_low"] < 75 < mean["ours_high"] < 100
-    assert mean["note"] == "10 seeds without a finite prediction count as 0"
-    assert row(table, "iit_nalu", "add", "operands=2;reinitialized=15", "strict")["ours"] == pytest.approx(50)
+def test_accuracies_are_percent_over_seeds_and_missing_ones_are_zero_and_noted(lines: list[Line]) -> None:
+    found = row(lines, "iit_nalu", "add", "operands=2;reinitialized=15", "accuracy")
+    assert found.ours.value == pytest.approx(100 * np.median(np.linspace(0.8, 0.987, SEEDS)))
+    assert found.ours[1:] == pytest.approx((80, 98.7), abs=0.5)
+    mean = row(lines, "iit_nalu", "add", "operands=2;reinitialized=0", "mean")
+    assert mean.ours.value == pytest.approx(75)
+    assert mean.ours.low < 75 < mean.ours.high < 100
+    assert mean.notes == ("10 seeds without a finite prediction count as 0",)
+    assert row(lines, "iit_nalu", "add", "operands=2;reinitialized=15", "strict").ours.value == pytest.approx(50)
 
 
-def test_a_printed_accuracy_is_held_against_the_range_of_the_seeds(table: pd.DataFrame) -> None:
+def test_a_printed_accuracy_is_held_against_the_range_of_the_seeds(lines: list[Line]) -> None:
     reinitialised = "operands=2;reinitialized=15"
-    assert row(table, "iit_nac", "add", reinitialised, "accuracy")["verdict"] == "exact"
-    far = row(table, "iit_nalu", "add", reinitialised, "accuracy")
-    assert (far["verdict"], far["by"]) == ("differs", "10 points worse"), "99.80, counted on 1,000, is above 98.7"
-    assert row(table, "iit_nalu", "sub", reinitialised, "accuracy")["verdict"] == "differs"
-    near = row(table, "iit_nalu", "sqrt", "operands=1;reinitialized=15", "accuracy")
-    assert (near["verdict"], near["note"]) == ("agrees", ""), "99.10, counted on 1,000, may well be 98.7"
-    assert row(table, "iit_nalu", "add", "operands=2;reinitialized=0", "accuracy")["verdict"] == "", "printed with it"
+    assert row(lines, "iit_nac", "add", reinitialised, "accuracy").verdict == "exact"
+    far = row(lines, "iit_nalu", "add", reinitialised, "accuracy")
+    assert (far.verdict, far.by) == ("differs", "10 points worse"), "99.80, counted on 1,000, is above 98.7"
+    assert row(lines, "iit_nalu", "sub", reinitialised, "accuracy").verdict == "differs"
+    near = row(lines, "iit_nalu", "sqrt", "operands=1;reinitialized=15", "accuracy")
+    assert (near.verdict, near.notes) == ("agrees", ()), "99.10, counted on 1,000, may well be 98.7"
+    assert row(lines, "iit_nalu", "add", "operands=2;reinitialized=0", "accuracy").verdict is None, "printed with it"
 
 
 def test_other_lengths_than_the_printed_protocols_are_not_compared() -> None:
-    kind = Accuracies(TABLES)
-    table = compared(kind.rows(measured(share=0.2)), kind.published)
-    found = row(table, "iit_nac", "add", "operands=2;reinitialized=15", "accuracy")
-    assert (found["verdict"], found["note"]) == ("not comparable", "trained for 12,500 steps, printed for 62,500")
-    assert set(table[table["metric"].str.startswith("W_")]["verdict"]) == {"not comparable"}
+    lines = lines_of(Accuracies(TABLES), measured(share=0.2))
+    found = row(lines, "iit_nac", "add", "operands=2;reinitialized=15", "accuracy")
+    assert (found.verdict, found.notes) == ("not comparable", ("trained for 12,500 steps, printed for 62,500",))
+    assert {line.verdict for line in weights(lines)} == {"not comparable"}
 
 
 @pytest.mark.parametrize(("key", "values"), [("models", ["iit_nalu"]), ("operations", ["add"])])
@@ -94,27 +94,24 @@ def test_a_cell_without_a_table_is_refused(key: str, values: list[str]) -> None:
 
 @pytest.mark.parametrize(("weight", "verdict"), [(1.0, "exact"), (0.99996, "exact"), (0.9999, "differs")])
 def test_a_recovered_weight_is_held_against_four_digits(weight: float, verdict: str) -> None:
-    kind = Accuracies(TABLES)
-    table = compared(kind.rows(measured(weight)), kind.published)
-    weights = table[table["metric"].str.startswith("W_")]
-    assert len(weights) == 8
-    assert set(weights["verdict"]) == {verdict}
-    assert weights["ours"].tolist() == pytest.approx([weight * sign for sign in SIGNS])
+    found = weights(lines_of(Accuracies(TABLES), measured(weight)))
+    assert [line.verdict for line in found] == [verdict] * 8
+    assert [line.ours.value for line in found] == pytest.approx([weight * sign for sign in SIGNS])
 
 
-def test_there_is_a_table_for_each_family_and_one_for_the_weights(table: pd.DataFrame) -> None:
-    nac, nalu, _, weights = Accuracies(TABLES).tables(table)
+def test_there_is_a_table_for_each_family_and_one_for_the_weights(lines: list[Line]) -> None:
+    nac, nalu, _, recovered = Accuracies(TABLES).tables(lines)
     assert "never reinitialised: mean" not in nac.header
     assert nalu.header[-2:] == ["never reinitialised: mean", "strict, mean"]
-    lines = {cells[0]: cells[1:] for cells in nalu.rows}
-    assert lines["+, 2 operands"][3:5] == ["99.80", "differs"]
-    assert lines["+, 2 operands"][5].startswith("75.0 [")
-    assert lines["x², 1 operand"][0] == "–", "printed, and no runs of ours"
-    assert [cells[0] for cells in weights.rows] == [f"x{number}" for number in range(1, 9)]
+    rows = {cells[0]: cells[1:] for cells in cells_of(nalu)}
+    assert rows["+, 2 operands"][3:5] == ["99.80", "differs, 10 points worse"]
+    assert rows["+, 2 operands"][5].startswith("75.0 [")
+    assert rows["x², 1 operand"][0] == "–", "printed, and no runs of ours"
+    assert [cells[0] for cells in cells_of(recovered)] == [f"x{number}" for number in range(1, 9)]
 
 
-def test_the_figure_shows_every_mean_and_printed_number(table: pd.DataFrame) -> None:
-    figure, drawn = Accuracies(TABLES).figure(measured(), table)
+def test_the_figure_shows_every_mean_and_printed_number(lines: list[Line]) -> None:
+    figure, drawn = Accuracies(TABLES).figure(measured(), lines)
     assert len(drawn) == 7
     assert set(drawn["printed"]) == {"100.00", "99.80", "87.30", "99.10", ""}
     left, right = figure.axes
