@@ -17,10 +17,9 @@ from nalu_bench.analysis.table.line import Line
 def runs_of(model: str, seeds: int, **columns: Any) -> pd.DataFrame:
     """Finished runs of one cell, all that were asked for; further columns, and other values, by name."""
     usual = {"role": "cell", "task": "arithmetic", "setting": "", "operation": "", "steps": 100, "log_every": 1000}
-    rows = pd.DataFrame({"seed": range(seeds)})
-    rows = rows.assign(**usual | {"model": model, "asked": seeds, "status": "finished"} | columns)
-    cell = "/".join(str(rows[word].iloc[0]) for word in ("role", "model", "operation", "setting"))
-    return rows if "cell" in columns else rows.assign(cell=cell)
+    facts = usual | {"model": model, "asked": seeds, "status": "finished"} | columns
+    cell = "/".join(str(facts[word]) for word in ("role", "model", "operation", "setting"))
+    return pd.DataFrame({"seed": range(seeds), "cell": cell} | facts)
 
 
 def measured_of(*cells: pd.DataFrame, **further: pd.DataFrame) -> Measured:
