@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reported import verdicts_of
 
 from nalu_bench import paths
 from nalu_bench.analysis import results as writer
+from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
-from nalu_bench.analysis.reports.kind import Row, compared
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import compare_single
+from nalu_bench.analysis.table.compared import compared
+from nalu_bench.analysis.table.line import Printed, Row, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -60,14 +64,14 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
 
 def test_reporting_twice_changes_nothing(scope: writer.Scope, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    first = files(writer.write(scope, store, results).folder)
-    assert files(writer.write(scope, store, results).folder) == first
+    first = files(writer.write(scope, store, results)[0])
+    assert files(writer.write(scope, store, results)[0]) == first
 
 
 def test_a_smaller_budget_and_changed_values_go_to_local(scope: writer.Scope, tmp_path: Path) -> None:
     results = tmp_path / "results"
     shared = results / "madsen2020" / "table1"
-    assert writer.write(scope, Store(tmp_path / "runs"), results).folder == shared
+    assert writer.write(scope, Store(tmp_path / "runs"), results)[0] == shared
     local = results / "local" / "madsen2020" / "table1"
     assert writer.target(replace(scope, budget="short"), results) == local
     assert writer.target(replace(scope, budget="smoke"), results) == local
@@ -77,7 +81,7 @@ def test_a_smaller_budget_and_changed_values_go_to_local(scope: writer.Scope, tm
 def test_changed_values_are_held_against_nothing_and_named(scope: writer.Scope, tmp_path: Path) -> None:
     results = tmp_path / "results"
     changed = replace(scope, overrides=["task.interpolation=[1,3]"])
-    text = (writer.write(changed, Store(tmp_path / "runs"), results).folder / "table.md").read_text(encoding="utf-8")
+    text = (writer.write(changed, Store(tmp_path / "runs"), results)[0] / "table.md").read_text(encoding="utf-8")
     assert f"budget={scope.budget} 'task.interpolation=[1,3]' -->" in text
     assert "not comparable, " in text
     assert "changed by hand (task.interpolation=[1,3])" in text
@@ -88,7 +92,7 @@ def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(scope:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
     for words in (["model=nau"], ["seeds=3", "model=nau"]):
         chosen = replace(scope, overrides=words, cells=scope.cells[:1])
-        text = (writer.write(chosen, store, results).folder / "table.md").read_text(encoding="utf-8")
+        text = (writer.write(chosen, store, results)[0] / "table.md").read_text(encoding="utf-8")
         assert f"made by: nalu-bench report madsen2020/table1 budget=paper {' '.join(words)} -->" in text
         assert f"Budget paper with {' '.join(words)}. Runs: 3 finished (asked for: 3)." in text
         assert "changed by hand" not in text
@@ -96,7 +100,7 @@ def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(scope:
 
 def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    before = files(writer.write(scope, store, results).folder)
+    before = files(writer.write(scope, store, results)[0])
     fewer = replace(scope, cells=scope.cells[:1])
     with pytest.raises(UsageError, match=f"reports {3 * len(scope.cells)} runs, and only 3"):
         writer.write(fewer, store, results)
@@ -106,14 +110,14 @@ def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope,
 def test_local_results_follow_the_budget_that_was_asked_for(scope: writer.Scope, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
     writer.write(replace(scope, overrides=["model=nau"]), store, results)
-    folder = writer.write(replace(scope, overrides=["model=nau"], cells=scope.cells[:1]), store, results).folder
+    folder = writer.write(replace(scope, overrides=["model=nau"], cells=scope.cells[:1]), store, results)[0]
     assert len(pd.read_csv(folder / "runs.csv")) == 3
 
 
 @pytest.mark.parametrize("file", ["runs.csv", "curves.parquet", "manifest.json"])
 def test_damaged_results_are_refused_and_kept(scope: writer.Scope, tmp_path: Path, file: str) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    path = writer.write(scope, store, results).folder / file
+    path = writer.write(scope, store, results)[0] / file
     path.write_bytes(path.read_bytes()[:900])
     before = files(path.parent)
     with pytest.raises(UsageError, match="is damaged"):
@@ -131,7 +135,7 @@ def test_new_seeds_join_the_committed_ones(scope: writer.Scope, tmp_path: Path) 
     assert main(["run", *arguments]) == 0
     parts = sorted(path.name for path in tmp_path.glob("runs/*/*/*/parts/*"))
     assert parts == ["0-24"] * len(scope.cells)
-    folder = writer.write(scope, Store(tmp_path / "runs"), results).folder
+    folder = writer.write(scope, Store(tmp_path / "runs"), results)[0]
     runs = pd.read_csv(folder / "runs.csv")
     for _, group in runs.groupby("cell"):
         assert group["seed"].tolist() == [0, 1, 2]
@@ -151,7 +155,7 @@ def test_failed_runs_are_in_the_denominator(scope: writer.Scope, tmp_path: Path)
     failures = tmp_path / "runs" / cell.folder / "failures"
     failures.mkdir()
     (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
-    folder = writer.write(scope, store, tmp_path / "results").folder
+    folder = writer.write(scope, store, tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     rate = table[(table["model"] == cell.model.name) & (table["metric"] == "success_rate")].iloc[0]
     assert rate["n_seeds"] == 3
@@ -161,7 +165,7 @@ def test_failed_runs_are_in_the_denominator(scope: writer.Scope, tmp_path: Path)
 
 def test_an_unfinished_cell_says_how_many_seeds_it_has(scope: writer.Scope, tmp_path: Path) -> None:
     more = replace(scope, cells=[replace(want, seeds=(*want.seeds, 25, 26)) for want in scope.cells])
-    folder = writer.write(more, Store(tmp_path / "runs"), tmp_path / "results").folder
+    folder = writer.write(more, Store(tmp_path / "runs"), tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     assert set(table["n_seeds"]) == {3}
     assert table["note"].str.contains("3 of 5 seeds").all()
@@ -171,7 +175,7 @@ def test_a_custom_report_takes_in_what_committed_results_hold(scope: writer.Scop
     results = tmp_path / "results"
     writer.write(scope, Store(tmp_path / "runs"), results)
     one = replace(scope, overrides=["model=nau"], cells=scope.cells[:1])
-    folder = writer.write(one, Store(tmp_path / "elsewhere"), results).folder
+    folder = writer.write(one, Store(tmp_path / "elsewhere"), results)[0]
     assert folder == results / "local" / "madsen2020" / "table1"
     assert pd.read_csv(folder / "runs.csv")["seed"].tolist() == [0, 1, 2]
     parts = json.loads((folder / "manifest.json").read_text())["parts"]
@@ -182,7 +186,7 @@ def test_another_criterion_needs_the_whole_curves(
     scope: writer.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = tmp_path / "results"
-    folder = writer.write(scope, Store(tmp_path / "runs"), results).folder
+    folder = writer.write(scope, Store(tmp_path / "runs"), results)[0]
     monkeypatch.setattr(type(scope.cells[0].cell.task), "threshold", lambda *_, **__: 1e9)
     with pytest.raises(UsageError, match="its whole curves are not in the store"):
         writer.write(scope, Store(tmp_path / "elsewhere"), results)
@@ -197,7 +201,7 @@ def test_a_report_of_failures_alone_is_a_table_of_zeros(scope: writer.Scope, tmp
         failures = tmp_path / "runs" / want.cell.folder / "failures"
         failures.mkdir()
         (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
-    folder = writer.write(scope, Store(tmp_path / "runs"), tmp_path / "results").folder
+    folder = writer.write(scope, Store(tmp_path / "runs"), tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     assert set(table[table["metric"] == "success_rate"]["ours"]) == {0}
 
@@ -213,7 +217,7 @@ def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
 ) -> None:
     monkeypatch.setattr(type(scope.cells[0].cell.task), "inputs", "image")
     monkeypatch.setattr(type(scope.cells[0].cell.model), "accepts", frozenset({"vector"}))
-    runs = writer.collect(Success(scope.experiment), {}, scope.cells, Store(tmp_path), []).runs
+    runs = collect(Success(scope.experiment), {}, scope.cells, Store(tmp_path), []).runs
     assert set(runs["status"]) == {"skipped"}
     assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
 
@@ -237,19 +241,19 @@ def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below(
 
 
 def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> None:
-    keys = {"task": "a", "setting": "", "operation": "add", "split": "extrapolation", "model": "nau"}
-    published = pd.DataFrame(
-        [
-            {**keys, "metric": metric, "printed": text, "printed_low": "", "printed_high": ""}
-            for metric, text in {"success_rate": "0.45", "score": "0.0", "lonely": "3"}.items()
-        ]
-    )
+    place = Place("a", operation="add", split="extrapolation", model="nau")
+    published = {
+        place.at(metric=metric): Printed(text)
+        for metric, text in {"success_rate": "0.45", "score": "0.0", "lonely": "3"}.items()
+    }
     rows = [
-        Row({**keys, "metric": "success_rate"}, 0.6, 0.5, 0.7, 100, 10, lambda _: compare_rates(60, 100, 45, 100)),
-        Row({**keys, "metric": "score"}, 5.0, 4.0, 6.0, 3, 10, lambda p: compare_single([4, 5, 6], p["printed"])),
+        Row(place.at(metric="success_rate"), Value(0.6, 0.5, 0.7), 100, 10, lambda _: compare_rates(60, 100, 45, 100)),
+        Row(place.at(metric="score"), Value(5.0, 4.0, 6.0), 3, 10, lambda given: compare_single([4, 5, 6], given.text)),
+        Row(place.at(metric="alone"), Value(1.0), 3, 10, lambda _: compare_rates(1, 2, 1, 2)),
     ]
-    table = compared(rows, published).set_index("metric")
-    assert table["verdict"].to_dict() == {
-        "success_rate": "differs", "score": "differs", "lonely": "not comparable",
+    lines = compared(rows, published)
+    assert verdicts_of(lines) == {
+        "success_rate": "differs", "score": "differs", "alone": "", "lonely": "not comparable",
     }  # fmt: skip
-    assert table.loc["lonely", "note"] == "no runs of ours"
+    assert lines[-1].notes == ("no runs of ours",)
+    assert "Holm's limit is 0.05 among 1 comparisons" in lines[0].reason

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from nalu_bench.analysis.brief import brief
-from nalu_bench.analysis.measure.collect import Collection, collect
+from nalu_bench.analysis.collect import collect
+from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.errors import UsageError
@@ -94,8 +95,8 @@ def wanted(make_cell: Callable[..., Cell], make_task: Callable[..., Any]) -> lis
     ]
 
 
-def solved(collection: Collection) -> dict[tuple[str, str], list[bool]]:
-    groups = collection.runs.groupby(["role", "operation"])
+def solved(found: Measured) -> dict[tuple[str, str], list[bool]]:
+    groups = found.runs.groupby(["role", "operation"])
     return {keys: [bool(value) for value in group["solved"]] for keys, group in groups}  # type: ignore[misc]
 
 

@@ -1,14 +1,15 @@
 """The leaderboard orders units by differences that are real."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
+from reported import cells_of, line_with, lines_of, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.kind import compared
 from nalu_bench.analysis.reports.leaderboard import Leaderboard
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.verbs.leaderboard import with_unit
@@ -19,22 +20,19 @@ SEEDS = 50
 
 def measured(solved: Mapping[tuple[str, str], int]) -> Measured:
     """Runs of which so many are solved, by model and operation."""
-    runs = [
-        {
-            "role": "cell", "task": "arithmetic", "setting": "inputs=2;range=[1, 2]", "operation": operation,
-            "model": model, "cell": f"{model}/{operation}", "steps": 50_000, "asked": SEEDS, "seed": seed,
-            "status": "finished", "solved": seed < count, "solved_at": 1000.0 * (seed + 1) if seed < count else np.nan,
-            "sparsity_error": 1e-5,
-        }
+    seeds = np.arange(SEEDS)
+    cells = [
+        runs_of(
+            model, SEEDS, setting="inputs=2;range=[1, 2]", operation=operation, solved=seeds < count,
+            solved_at=np.where(seeds < count, 1000.0 * (seeds + 1), np.nan), sparsity_error=1e-5,
+        )
         for (model, operation), count in solved.items()
-        for seed in range(SEEDS)
     ]  # fmt: skip
-    return Measured(pd.DataFrame(runs))
+    return replace(measured_of(*cells), manifest={"parts": {}})
 
 
-def table(solved: Mapping[tuple[str, str], int]) -> pd.DataFrame:
-    kind = Leaderboard(STATIC)
-    return compared(kind.rows(measured(solved)), kind.published)
+def lines(solved: Mapping[tuple[str, str], int]) -> list[Line]:
+    return lines_of(Leaderboard(STATIC), measured(solved))
 
 
 GOOD_AND_BAD = {
@@ -43,13 +41,12 @@ GOOD_AND_BAD = {
 }  # fmt: skip
 
 
-def number(rows: pd.DataFrame, model: str, metric: str) -> float:
-    mine = rows[(rows["model"] == model) & (rows["metric"] == metric) & (rows["task"] == "")]
-    return float(mine["ours"].iloc[0])
+def number(rows: list[Line], model: str, metric: str) -> float:
+    return line_with(rows, model=model, metric=metric, task="").ours.value
 
 
 def test_a_win_is_a_difference_that_is_real() -> None:
-    rows = table(GOOD_AND_BAD)
+    rows = lines(GOOD_AND_BAD)
     wins = {model: number(rows, model, "wins") for model in ("single_nac", "single_nau", "single_nmu")}
     assert wins == {"single_nac": 1, "single_nau": 1, "single_nmu": 2}, "50 and 49 of 50 do not differ"
     assert [number(rows, model, "losses") for model in wins] == [1, 1, 2]
@@ -57,21 +54,20 @@ def test_a_win_is_a_difference_that_is_real() -> None:
 
 
 def test_models_stand_in_the_order_of_their_wins_and_then_of_their_success() -> None:
-    ranking, rates = Leaderboard(STATIC).tables(table(GOOD_AND_BAD))
-    assert [row[1] for row in ranking.rows] == ["NAC₊", "NMU", "NAU"]
+    ranking, rates = Leaderboard(STATIC).tables(lines(GOOD_AND_BAD))
+    assert [row[1] for row in cells_of(ranking)] == ["NAC₊", "NMU", "NAU"]
     assert rates.header[2:] == ["NAC₊", "NMU", "NAU"]
-    assert rates.rows[0] == ["a + b", "2, [1, 2]", "100 %", "0 %", "98 %"]
+    assert cells_of(rates)[0] == ["a + b", "2, [1, 2]", "100 %", "0 %", "98 %"]
 
 
 def test_a_model_that_solves_nothing_has_no_step() -> None:
-    ranking = Leaderboard(STATIC).tables(table({("single_nac", "add"): 0, ("single_nau", "add"): 50}))[0]
-    assert [row[1] for row in ranking.rows] == ["NAU", "NAC₊"]
-    assert ranking.rows[1][5:7] == ["–", "–"]
+    ranking = Leaderboard(STATIC).tables(lines({("single_nac", "add"): 0, ("single_nau", "add"): 50}))[0]
+    assert [row[1] for row in cells_of(ranking)] == ["NAU", "NAC₊"]
+    assert cells_of(ranking)[1][5:7] == ["–", "–"]
 
 
 def test_the_figure_shows_every_cell() -> None:
-    kind, found = Leaderboard(STATIC), measured(GOOD_AND_BAD)
-    figure, drawn = kind.figure(found, table(GOOD_AND_BAD))
+    figure, drawn = Leaderboard(STATIC).figure(measured(GOOD_AND_BAD), lines(GOOD_AND_BAD))
     assert len(drawn) == 6
     assert {text.get_text() for text in figure.axes[0].texts} == {"100", "98", "0"}
 

@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from reported import cells_of, lines_of, lines_with, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed.published import COLUMNS
-from nalu_bench.analysis.reports.kind import compared
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -38,17 +37,16 @@ def both(tmp_path: Path) -> Experiment:
 
 def measured() -> Measured:
     """Runs of the NAC•: 24 of 100 are solved on our streams, 13 on the authors'; half of these have tiny errors."""
-    frames = []
+    cells = []
     for setting, solved in (("", 24), ("streams=stable_nalu", 13)):
         met = np.arange(100) < solved
         facts = {
-            "role": "cell", "task": "ten_parameter", "setting": setting, "operation": "mul", "model": "nac_mul",
-            "cell": setting, "steps": 200_000, "log_every": 1000, "asked": 100, "seed": range(100),
-            "status": "finished", "solved": met, "solved_at": np.where(met, 55_000.0, np.nan), "sparsity_error": 1e-6,
+            "solved": met, "solved_at": np.where(met, 55_000.0, np.nan), "sparsity_error": 1e-6,
             "extrapolation_mse": np.where(met, np.where(np.arange(100) % 2, 1e-7, 1.5e-6), np.nan),
         }  # fmt: skip
-        frames.append(pd.DataFrame(facts))
-    return Measured(pd.concat(frames, ignore_index=True))
+        words = {"task": "ten_parameter", "setting": setting, "operation": "mul", "steps": 200_000}
+        cells.append(runs_of("nac_mul", 100, **words, **facts))
+    return measured_of(*cells)
 
 
 def test_a_usual_value_leaves_labels_and_addresses_as_they_are(both: Experiment) -> None:
@@ -57,7 +55,7 @@ def test_a_usual_value_leaves_labels_and_addresses_as_they_are(both: Experiment)
         (want.label(), want.cell.digest) for want in before
     ]
     assert after[3].label() == "ten_parameter operation=mul streams=stable_nalu / nac_mul"
-    assert [want.words() for want in after] == ["", "", "", "streams=stable_nalu"]
+    assert [str(want.words()) for want in after] == ["", "", "", "streams=stable_nalu"]
     assert after[3].cell.digest not in {want.cell.digest for want in before}
 
 
@@ -71,24 +69,22 @@ def test_cells_that_only_a_setting_tells_apart_can_be_reported(both: Experiment)
 
 def test_every_setting_has_rows_of_its_own_beside_its_printed_numbers(both: Experiment) -> None:
     kind = Success(both)
-    table = compared(kind.rows(measured()), kind.published)
-    rates = table[table["metric"] == "success_rate"].set_index("setting")
-    assert rates["ours"].to_dict() == {"": 0.24, "streams=stable_nalu": 0.13}
-    assert rates["printed"].tolist() == ["0.13", "0.13"]
-    assert rates.loc["streams=stable_nalu", "verdict"] in ("agrees", "exact")
-    assert table.loc[table["metric"] == "solved_at_median", "verdict"].isin(["agrees", "exact"]).all()
-    (shown,) = kind.tables(table)
+    lines = lines_of(kind, measured())
+    rates = lines_with(lines, metric="success_rate")
+    assert [(str(line.place.setting), line.ours.value) for line in rates] == [("", 0.24), ("streams=stable_nalu", 0.13)]
+    assert [line.printed and line.printed.text for line in rates] == ["0.13", "0.13"]
+    assert rates[1].verdict == "agrees"
+    assert [line.verdict for line in lines_with(lines, metric="solved_at_median")] == ["agrees", "agrees"]
+    (shown,) = kind.tables(lines)
+    rows = cells_of(shown)
     assert shown.header[-1] == "Error below 1e-06"
-    assert [row[0] for row in shown.rows if row[0]] == ["NAC•", "NAC•, streams=stable_nalu"]
-    assert [row[-1] for row in shown.rows if row[1].startswith("ours")] == ["12 % [7 %, 20 %]", "6 % [3 %, 12 %]"]
+    assert [row[0] for row in rows if row[0]] == ["NAC•", "NAC•, streams=stable_nalu"]
+    assert [row[-1] for row in rows if row[1].startswith("ours")] == ["12 % [7 %, 20 %]", "6 % [3 %, 12 %]"]
 
 
 def test_shares_below_a_limit_are_compared_as_rates(both: Experiment) -> None:
-    kind = Success(both)
-    table = compared(kind.rows(measured()), kind.published)
-    shares = table[table["metric"] == BELOW].set_index("setting")
-    assert shares["ours"].tolist() == [0.12, 0.06]
-    assert set(shares["verdict"]) == {"agrees"}
+    shares = lines_with(lines_of(Success(both), measured()), metric=BELOW)
+    assert [(line.ours.value, line.verdict) for line in shares] == [(0.12, "agrees"), (0.06, "agrees")]
 
 
 def test_a_limit_of_a_column_that_no_run_has_is_refused(both: Experiment) -> None:
@@ -99,7 +95,7 @@ def test_a_limit_of_a_column_that_no_run_has_is_refused(both: Experiment) -> Non
 
 def test_a_cell_whose_runs_all_failed_has_none_below_the_limit(both: Experiment) -> None:
     failed = measured().runs.assign(status="failed").drop(columns=["extrapolation_mse", "solved", "solved_at"])
-    shares = [row.ours for row in Success(both).rows(Measured(failed)) if row.keys["metric"] == BELOW]
+    shares = [row.ours.value for row in Success(both).rows(Measured(failed)) if row.place.metric == BELOW]
     assert shares == [0, 0]
 
 
@@ -107,7 +103,7 @@ def test_the_curves_of_one_model_have_its_colour_and_its_printed_symbols_once(bo
     from matplotlib import pyplot as plt
 
     kind = Success(both)
-    figure, drawn = kind.figure(measured(), compared(kind.rows(measured()), kind.published))
+    figure, drawn = kind.figure(measured(), lines_of(kind, measured()))
     ours = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 1]
     assert [line.get_label() for line in ours] == ["NAC•", "NAC•, streams=stable_nalu"]
     assert len({line.get_color() for line in ours}) == 1

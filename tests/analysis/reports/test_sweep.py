@@ -1,50 +1,41 @@
 """Sweeps: the experiment's `settings` tell cells apart, and the figure draws them beside the printed numbers."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
+from reported import cells_of, line_with, lines_of, lines_with, measured_of, runs_of
 
-from nalu_bench.analysis.measure.collect import collect
+from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.kind import compared
 from nalu_bench.analysis.reports.sweep import Sweep
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
-from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.setting import Setting
 from nalu_bench.store.reader import Store
 
 FIGURE3A = experiment.load("madsen2020/figure3a")
 SIZES = range(2, 11)
 
 
-def runs(seeds: int = 40, steps: int = 5_000_000) -> pd.DataFrame:
-    """Runs in which every NMU is solved, later with more hidden units, and only one NAC•, with 2 hidden units."""
-    frames = []
+def measured(seeds: int = 40, steps: int = 5_000_000) -> Measured:
+    """Every NMU is solved, later with more hidden units, and only one NAC•, with 2 hidden units."""
+    cells = []
     for model in ("nmu", "nac_mul"):
         for size in SIZES:
-            solved = np.arange(seeds) < (seeds if model == "nmu" else int(size == 2))
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "role": "cell", "task": "arithmetic", "setting": f"hidden={size}", "operation": "mul",
-                        "model": model, "cell": f"{model}{size}", "steps": steps, "log_every": 1000, "asked": seeds,
-                        "seed": range(seeds), "status": "finished", "solved": solved,
-                        "solved_at": np.where(solved, 1e5 * size + 1000 * np.arange(seeds), np.nan),
-                        "sparsity_error": 1e-4 * (1 + np.arange(seeds)),
-                    }
-                )
-            )  # fmt: skip
-    return pd.concat(frames, ignore_index=True)
+            number = np.arange(seeds)
+            solved = number < (seeds if model == "nmu" else int(size == 2))
+            at = np.where(solved, 1e5 * size + 1000 * number, np.nan)
+            facts = {"solved": solved, "solved_at": at, "sparsity_error": 1e-4 * (1 + number)}
+            cells.append(runs_of(model, seeds, setting=f"hidden={size}", operation="mul", steps=steps, **facts))
+    return measured_of(*cells)
 
 
-def table(frame: pd.DataFrame) -> pd.DataFrame:
-    sweep = Sweep(FIGURE3A)
-    return compared(sweep.rows(Measured(frame)), sweep.published)
+def lines(found: Measured) -> list[Line]:
+    return lines_of(Sweep(FIGURE3A), found)
 
 
 def test_cells_of_other_hidden_sizes_have_other_settings() -> None:
@@ -54,7 +45,7 @@ def test_cells_of_other_hidden_sizes_have_other_settings() -> None:
     assert plan.cells[0].label() == "arithmetic operation=mul hidden=2 / nmu"
 
 
-def test_the_settings_reach_the_rows_of_the_results(tmp_path: Path, make_cell: Callable[..., Cell]) -> None:
+def test_the_settings_reach_the_rows_of_the_results(tmp_path: Path) -> None:
     plan = compose.plan_experiment(FIGURE3A, ["budget=smoke"])
     skipped = [replace(want, seeds=()) for want in plan.cells]
     manifest = collect(Sweep(FIGURE3A), {}, skipped, Store(tmp_path), []).manifest
@@ -64,37 +55,33 @@ def test_the_settings_reach_the_rows_of_the_results(tmp_path: Path, make_cell: C
 
 
 def test_every_size_is_compared_with_its_own_printed_rate_and_number_of_seeds() -> None:
-    rates = table(runs())[lambda rows: rows["metric"] == "success_rate"].set_index(["model", "setting"])
+    rates = lines_with(lines(measured()), metric="success_rate")
     assert len(rates) == 18
-    assert rates.loc[("nmu", "hidden=2"), "verdict"] == "agrees"
-    assert rates.loc[("nmu", "hidden=9"), "verdict"] == "differs"
-    assert rates.loc[("nmu", "hidden=10"), "printed"] == "0.631578947368421"
+    assert line_with(rates, model="nmu", setting="hidden=2").verdict == "agrees"
+    assert line_with(rates, model="nmu", setting="hidden=9").verdict == "differs"
+    last = line_with(rates, model="nmu", setting="hidden=10").printed
+    assert last is not None
+    assert last.text == "0.631578947368421"
 
 
 def test_fewer_steps_than_printed_are_not_compared() -> None:
-    found = table(runs(10, 500_000))
-    assert set(found["verdict"]) == {"", "not comparable"}
-    rates = found[found["metric"] == "success_rate"]
-    assert set(rates["note"]) == {"trained for 500,000 steps, printed for 5,000,000"}
+    found = lines(measured(10, 500_000))
+    assert {line.verdict for line in found} == {None, "not comparable"}
+    rates = lines_with(found, metric="success_rate")
+    assert {line.notes for line in rates} == {("trained for 500,000 steps, printed for 5,000,000",)}
 
 
 def test_a_table_has_one_row_a_size_and_a_figure_one_point_a_number() -> None:
-    frame = runs()
-    sweep, rows = Sweep(FIGURE3A), table(frame)
+    found, sweep = measured(), Sweep(FIGURE3A)
+    rows = lines(found)
     tables = sweep.tables(rows)
     assert [len(layout.rows) for layout in tables] == [9, 9, 9, 9]
     assert tables[0].header == [
-        "Hidden size",
-        "NMU",
-        "NMU printed",
-        "NMU verdict",
-        "NAC•",
-        "NAC• printed",
-        "NAC• verdict",
-    ]
+        "Hidden size", "NMU", "NMU printed", "NMU verdict", "NAC•", "NAC• printed", "NAC• verdict",
+    ]  # fmt: skip
     assert tables[1].header == ["Hidden size", "NMU", "NAC•"]
-    assert [row[0] for row in tables[0].rows] == [str(size) for size in SIZES]
-    figure, drawn = sweep.figure(Measured(frame), rows)
+    assert [row[0] for row in cells_of(tables[0])] == [str(size) for size in SIZES]
+    figure, drawn = sweep.figure(found, rows)
     labels = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
     assert labels == [("Hidden size", name) for name in ("Success rate", "Solved at [million steps]", "Sparsity error")]
     counts = drawn.groupby(["series", "model", "metric"]).size().to_dict()
@@ -113,9 +100,10 @@ def test_what_cannot_be_drawn_as_one_line_a_model_is_refused(
     report: dict[str, Any], setting: str | None, message: str
 ) -> None:
     sweep = Sweep(replace(FIGURE3A, report=FIGURE3A.report | report))
-    rows = table(runs())
+    rows = lines(measured())
     if setting:
-        rows["setting"] = [setting.format(number) for number in range(len(rows))]
+        settings = [Setting.parse(setting.format(number)) for number in range(len(rows))]
+        rows = [replace(row, place=row.place.at(setting=at)) for row, at in zip(rows, settings, strict=True)]
     with pytest.raises(UsageError, match=message):
         sweep.tables(rows)
 

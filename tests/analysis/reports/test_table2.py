@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reported import lines_of, lines_with, measured_of, runs_of, verdicts_of
 
-from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.kind import compared
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
@@ -19,7 +18,7 @@ from nalu_bench.plan.result import BlockResult
 from nalu_bench.store.writer import write_part
 
 TABLE2 = experiment.load("madsen2020/table2")
-CELLS = {(want.setting()["operation"], want.cell.model.name, want.words()): want
+CELLS = {(want.setting()["operation"], want.cell.model.name, str(want.words())): want
          for want in compose.plan_experiment(TABLE2, ["budget=paper"]).cells}  # fmt: skip
 STREAMS = "streams=stable_nalu"
 
@@ -130,16 +129,10 @@ def test_a_whole_campaign_has_the_papers_layout_and_verdicts_by_recomputed_means
 
 
 def test_the_figure_has_a_panel_an_operation_and_apart_symbols_for_equal_rates() -> None:
-    runs = pd.DataFrame(
-        {
-            "role": "cell", "task": "arithmetic", "setting": "", "operation": "sub", "model": "nac", "cell": "one",
-            "steps": 5_000_000, "log_every": 1000, "asked": 4, "seed": range(4), "status": "finished",
-            "solved": [True, True, True, False], "solved_at": [8e3, 9e3, 1e6, np.nan], "sparsity_error": 0.4,
-            "extrapolation_mse": [1e-9, 1e-9, 1e-9, 1e-7],
-        }
-    )  # fmt: skip
+    facts = {"solved": [True, True, True, False], "solved_at": [8e3, 9e3, 1e6, np.nan], "sparsity_error": 0.4}
+    found = measured_of(runs_of("nac", 4, operation="sub", steps=5_000_000, extrapolation_mse=1e-9, **facts))
     kind = Success(TABLE2)
-    figure, drawn = kind.figure(Measured(runs), compared(kind.rows(Measured(runs)), kind.published))
+    figure, drawn = kind.figure(found, lines_of(kind, found))
     assert [axis.get_title() for axis in figure.axes] == ["a × b", "a + b", "a − b"]
     figure.draw_without_rendering()
     for axis in figure.axes:
@@ -194,17 +187,12 @@ def test_the_report_is_made_again_to_the_byte_without_the_store(home: Path, repo
 
 
 def test_steps_beside_those_of_the_paper_are_compared_with_nothing() -> None:
-    runs = pd.DataFrame(
-        {
-            "role": "cell", "task": "arithmetic", "setting": "", "operation": "add", "model": "nau", "cell": "one",
-            "steps": 50_000, "log_every": 1000, "asked": 25, "seed": range(25), "status": "finished", "solved": True,
-            "solved_at": 18_000.0 + 1000 * np.arange(25), "sparsity_error": 1e-5 * (1 + np.arange(25)),
-            "extrapolation_mse": 1e-9,
-        }
-    )  # fmt: skip
-    kind = Success(TABLE2)
-    table = rows_of(compared(kind.rows(Measured(runs)), kind.published), "add", "nau")
-    note = "trained for 50,000 steps, printed for 5,000,000"
-    assert table.loc["solved_at_mean_recomputed", "verdict"] == "not comparable"
-    assert table.loc["solved_at_mean_recomputed", "note"] == note
-    assert table.loc["solved_at_mean_recomputed", "ours"] == pytest.approx(30_000)
+    seeds = np.arange(25)
+    facts = {"solved": True, "solved_at": 18_000.0 + 1000 * seeds, "sparsity_error": 1e-5 * (1 + seeds)}
+    runs = runs_of("nau", 25, operation="add", steps=50_000, extrapolation_mse=1e-9, **facts)
+    lines = lines_with(lines_of(Success(TABLE2), measured_of(runs)), model="nau", operation="add", setting="")
+    judged = {metric: verdict for metric, verdict in verdicts_of(lines).items() if verdict}
+    assert set(judged.values()) == {"not comparable"}
+    (mean,) = lines_with(lines, metric="solved_at_mean_recomputed")
+    assert mean.notes == ("trained for 50,000 steps, printed for 5,000,000",)
+    assert mean.ours.value == pytest.approx(30_000)

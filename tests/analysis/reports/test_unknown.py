@@ -6,13 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from reported import cells_of, lines_of, measured_of, runs_of
 
 from nalu_bench import registry
 from nalu_bench.analysis import results
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.kind import Kind, compared
-from nalu_bench.analysis.reports.papers.timing import OUTCOMES
+from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.render.latex import latex
+from nalu_bench.analysis.render.markdown import markdown
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018.timing import OUTCOMES
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.experiment import Experiment
 
@@ -36,7 +40,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "leaderboard": {"criterion": "task"},
     "scores": {},
     "errors": {"splits": {"validation": "Validation"}},
-    "accuracies": {"examples": 10, "tables": [TABLE] * 1},
+    "accuracies": {"examples": 10, "tables": [TABLE]},
     "prefixes": {},
     "surface": {
         "task": "riddle", "operation": "modulo", "x": [1, 2], "target": 2, "first": [[1, 0], [0, 1]],
@@ -45,7 +49,7 @@ REPORTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def runs(role: str, model: str) -> pd.DataFrame:
+def runs(model: str, role: str = "cell") -> pd.DataFrame:
     error = np.linspace(0.1, 0.2, SEEDS)
     lengths = {
         "test_mse_1": error, "solved_test_mse_1": True, "solved_at_test_mse_1": 10.0,
@@ -53,9 +57,9 @@ def runs(role: str, model: str) -> pd.DataFrame:
         "test_mae_1": error, "test_rounds_1": error, "test_mae_10": error, "test_rounds_10": error,
     }  # fmt: skip
     outcomes = {f"test_{name}_{T}": error for name in OUTCOMES for T in (1, 10)}
-    return pd.DataFrame({"seed": range(SEEDS)}).assign(
-        cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", model=model, steps=20,
-        log_every=10, late_gain=0.0, asked=SEEDS, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
+    return runs_of(
+        model, SEEDS, cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", steps=20,
+        log_every=10, late_gain=0.0, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
         validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
         **lengths, **outcomes,
     )  # fmt: skip
@@ -67,31 +71,27 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
+OPERATIONS_UNSAID = ("success", "sweep", "series_success", "errors", "surface", "prefixes", "timing")
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tmp_path: Path) -> None:
     probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
     beside = {"scores": ["baseline"], "series_success": ["reference"], "series_errors": ["reference"]}.get(name, [])
-    roles = [runs("cell", "mystery"), *(runs(role, "oracle" if "series" in name else "mystery") for role in beside)]
-    rows = pd.concat(roles, ignore_index=True)
+    others = [runs("oracle" if "series" in name else "mystery", role) for role in beside]
+    rows = pd.concat([runs("mystery"), *others], ignore_index=True)
     errors = pd.DataFrame({"step": [0, 10, 20], "validation_mse": [0.3, 0.2, 0.1], "validation_mae": [0.5, 0.4, 0.3]})
     curves = rows[["cell", "seed"]].merge(errors, how="cross")
     weights = pd.DataFrame(columns=["cell", "seed", "name", "shape", "values"])
-    measured = Measured(rows, curves, seeds.merge(probes, how="cross"), weights)
+    measured = Measured(rows, curves, seeds.merge(probes, how="cross"), weights, {"parts": {}})
     kind = kind_of(name, tmp_path)
-    table = compared(kind.rows(measured), kind.published)
-    tables = "".join(layout.markdown() + layout.latex() for layout in kind.tables(table))
+    lines = lines_of(kind, measured)
+    notes = Footnotes.of(lines)
+    tables = "".join(markdown(layout, notes) + latex(layout, notes) for layout in kind.tables(lines))
     assert "mystery" in tables or name in ("accuracies", "surface")
-    assert "modulo" in tables or name in (
-        "success",
-        "sweep",
-        "series_success",
-        "errors",
-        "surface",
-        "prefixes",
-        "timing",
-    )
-    figure, drawn = kind.figure(measured, table)
+    assert "modulo" in tables or name in OPERATIONS_UNSAID
+    figure, drawn = kind.figure(measured, lines)
     figure.draw_without_rendering()
     assert len(drawn)
 
@@ -110,10 +110,10 @@ def test_texts_of_two_languages_may_have_other_tokens(tmp_path: Path) -> None:
     for model, tokens in (("one", ["forty", "two"]), ("two", ["zwei", "und", "vierzig"])):
         probes = pd.DataFrame({"probe": range(len(tokens)), "label": tokens, "output": 0, "target": 42.0})
         frames.append(probes.assign(cell=f"cell {model}", seed=0, prediction=1.0))
-    measured = Measured(pd.concat([runs("cell", "one"), runs("cell", "two")]), predictions=pd.concat(frames))
-    (table,) = kind.tables(compared(kind.rows(measured), kind.published))
-    assert [row[1] for row in table.rows] == ["forty", "two", "zwei", "und", "vierzig"]
-    assert [row[2] == "–" for row in table.rows] == [False, False, True, True, True]
+    measured = measured_of(runs("one"), runs("two"), predictions=pd.concat(frames))
+    (table,) = kind.tables(lines_of(kind, measured))
+    assert [row[1] for row in cells_of(table)] == ["forty", "two", "zwei", "und", "vierzig"]
+    assert [row[2] == "–" for row in cells_of(table)] == [False, False, True, True, True]
 
 
 def test_cells_that_a_table_would_mix_are_refused_before_training(

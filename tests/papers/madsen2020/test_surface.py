@@ -7,23 +7,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reported import lines_of, table_of
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.kind import compared
-from nalu_bench.analysis.reports.papers.surface import Surface
 from nalu_bench.cli import main
+from nalu_bench.papers.madsen2020.surface import Surface
 from nalu_bench.plan import compose, experiment
 
 FIGURE2 = experiment.load("madsen2020/figure2")
 
 
 def ours() -> pd.DataFrame:
-    surface = Surface(FIGURE2)
-    return compared(surface.rows(Measured()), surface.published).set_index(["model", "setting", "metric"])
+    return table_of(Surface(FIGURE2), Measured()).set_index(["model", "setting", "metric"])
 
 
 def test_the_losses_are_those_of_the_formulas() -> None:
-    _, drawn = Surface(FIGURE2).figure(Measured(), pd.DataFrame())
+    _, drawn = Surface(FIGURE2).figure(Measured(), [])
     losses = drawn.set_index(["w1", "w2"])
     for (w1, w2), found in losses.sample(50, random_state=0).iterrows():
         a, b = 2.2 * w1, 6.0 * w1
@@ -68,21 +67,20 @@ def test_the_largest_loss_explodes_as_epsilon_shrinks() -> None:
 
 
 def test_claims_in_words_are_tested_and_the_threshold_is_called_ours() -> None:
-    judged = ours()[lambda rows: rows["verdict"] != ""]
-    assert set(judged["verdict"]) == {"agrees"}
-    assert set(judged["printed"]) == {"the solution", "many"}
-    assert judged["note"].str.contains("our threshold").all()
+    judged = [line for line in lines_of(Surface(FIGURE2), Measured()) if line.verdict]
+    assert {line.verdict for line in judged} == {"agrees"}
+    assert {line.printed.text for line in judged if line.printed} == {"the solution", "many"}
+    assert {line.threshold for line in judged} == {"a loss of at most 1e-05", "a share of at least 10 %"}
 
 
 def test_a_claim_that_does_not_hold_differs() -> None:
     wrong = replace(FIGURE2, report=FIGURE2.report | {"target": 10.0})
-    surface = Surface(wrong)
-    judged = compared(surface.rows(Measured()), surface.published).set_index("printed")["verdict"]
+    judged = table_of(Surface(wrong), Measured()).set_index("printed")["verdict"]
     assert judged["the solution"] == "differs"
 
 
 def test_the_picture_has_the_weights_as_axes() -> None:
-    figure, _ = Surface(FIGURE2).figure(Measured(), pd.DataFrame())
+    figure, _ = Surface(FIGURE2).figure(Measured(), [])
     panels = [axis for axis in figure.axes if axis.get_xlabel() == "$w_1$"]
     assert len(panels) == 8
     assert [axis.get_title() for axis in panels if axis.name == "3d"] == [

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from reported import cells_of, claims_of, line_with, lines_of, lines_with, measured_of, runs_of
 
-from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import compared
-from nalu_bench.analysis.reports.papers import timing_claims, timing_film
-from nalu_bench.analysis.reports.papers.timing import OUTCOMES, Timing
-from nalu_bench.analysis.reports.papers.timing_claims import Claim
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import timing_claims, timing_film
+from nalu_bench.papers.trask2018.timing import OUTCOMES, Timing
+from nalu_bench.papers.trask2018.timing_claims import Sentence
 from nalu_bench.plan import compose, experiment
 
 FIGURE5 = experiment.load("trask2018/figure5")
@@ -25,18 +25,16 @@ TIMES = range(5, 41)
 
 def runs(model: str, last: Sequence[int], told: str = "time", scale: str = "1.0") -> pd.DataFrame:
     """Seeds that succeed up to their last T, and come late beyond it."""
-    seeds = np.arange(len(last))
     shares = {T: np.where(np.array(last) >= T, 0.99, 0.0) for T in TIMES}
     columns = {f"test_{name}_{T}": np.zeros(len(last)) for name in OUTCOMES for T in TIMES}
     for T, share in shares.items():
         columns |= {f"test_success_{T}": share, f"test_sampled_{T}": share, f"test_late_{T}": 1 - share}
-    words = {"task": "grid_world", "setting": f"told={told};scale={scale}", "operation": "", "model": model}
-    more = {"cell": f"{model}{told}{scale}", "role": "cell", "asked": len(last), "steps": 5000, "late_gain": 0.001}
-    return pd.DataFrame({"seed": seeds, **words, **more, **columns})
+    words = {"task": "grid_world", "setting": f"told={told};scale={scale}", "cell": f"{model}{told}{scale}"}
+    return runs_of(model, len(last), steps=5000, late_gain=0.001, **words, **columns)
 
 
 @pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
+def lines() -> list[Line]:
     cells = [
         runs("agent_lstm", 5 * [13, 14]),
         runs("agent_nac_memory", [*5 * [20], 21, 22, 22, 22, 40]),
@@ -47,88 +45,82 @@ def table() -> pd.DataFrame:
         runs("agent_lstm", 10 * [18], scale="0.1"),
         runs("agent_lstm_pictures", 3 * [9]),
     ]
-    kind = Timing(FIGURE5)
-    return compared(kind.rows(Measured(pd.concat(cells, ignore_index=True))), kind.published)
+    return lines_of(Timing(FIGURE5), measured_of(*cells))
 
 
-def test_t50_is_the_first_time_at_which_a_seed_fails_or_the_one_after_the_last(table: pd.DataFrame) -> None:
-    t50 = table[(table["metric"] == "t50")].set_index(["model", "setting"])["ours"]
+def test_t50_is_the_first_time_at_which_a_seed_fails_or_the_one_after_the_last(lines: list[Line]) -> None:
+    t50 = {(line.place.model, str(line.place.setting)): line.ours.value for line in lines_with(lines, metric="t50")}
     assert t50["agent_lstm", "told=time;scale=1.0"] == 14.5
     assert t50["agent_nac_memory", "told=time;scale=1.0"] == 21.5
     assert t50["agent_lstm", "told=remaining;scale=1.0"] == 41
 
 
-def test_claims_are_tested_for_each_scale_on_the_agent_furthest_from_true(table: pd.DataFrame) -> None:
-    claims = table[table["metric"].str.startswith("claim_")].set_index(["setting", "metric"])
-    verdicts = claims["verdict"].to_dict()
+def test_claims_are_tested_for_each_scale_on_the_agent_furthest_from_true(lines: list[Line]) -> None:
+    claims = claims_of(lines)
+    verdicts = {(str(line.place.setting), line.place.metric): line.verdict for line in claims}
     assert verdicts["scale=1.0", "claim_master"] == "agrees"
     assert verdicts["scale=1.0", "claim_lstm"] == "agrees", "14 and 15 are below 16"
     assert verdicts["scale=1.0", "claim_nac"] == "agrees"
     assert verdicts["scale=1.0", "claim_beyond"] == "agrees"
     assert verdicts["scale=0.1", "claim_lstm"] == "differs", "its T50 is 19"
     assert verdicts["scale=0.1", "claim_master"] == "not comparable", "one of its two agents has no runs"
-    assert all(claims["printed"] != "")
+    assert all(line.printed and line.printed.text for line in claims)
 
 
-def test_a_claim_on_pairs_needs_the_interval_of_each(table: pd.DataFrame) -> None:
-    claims = table[table["setting"] == "scale=1.0"].set_index("metric")
-    path = claims.loc["claim_path"]
-    assert path["verdict"] == "agrees"
-    assert path["note"].startswith("T50 of NAC of [T, c] − NAC of [T, h]"), "the smallest lower limit of the three"
-    assert path["ours"] == pytest.approx(23.7 - 13.5)
-    unit = claims.loc["claim_unit"]
-    assert unit["ours"] == pytest.approx(-1.7)
-    assert unit["verdict"] == "inconclusive", "one seed of the NAC goes to 40, and the interval reaches below −2"
+def test_a_claim_on_pairs_needs_the_interval_of_each(lines: list[Line]) -> None:
+    path, unit = (line_with(lines, setting="scale=1.0", metric=f"claim_{name}") for name in ("path", "unit"))
+    assert path.verdict == "agrees"
+    assert path.notes == ("T50 of NAC of [T, c] − NAC of [T, h]",), "the smallest lower limit of the three"
+    assert path.ours.value == pytest.approx(23.7 - 13.5)
+    assert unit.ours.value == pytest.approx(-1.7)
+    assert unit.verdict == "inconclusive", "one seed of the NAC goes to 40, and the interval reaches below −2"
 
 
 def test_a_claim_differs_if_one_of_its_agents_is_on_the_other_side() -> None:
     """The lower limit of the second agent is the smaller one, but its interval holds the limit."""
     agents = {"a": runs("a", [13, 13, 13, 13]), "b": runs("b", [12, 25, 25, 25])}
     kind = Timing(FIGURE5)
-    found = timing_claims.tested(Claim(["a", "b"], at_least=18), agents, kind._t50, kind._mean)
+    found = timing_claims.tested(Sentence(["a", "b"], at_least=18), agents, kind._t50, kind._mean)
     assert found is not None
-    assert found.what == "a, T50"
-    assert found.interval == (14, 14, 14)
+    assert (found[0].quantity, found[0].ours) == ("a, T50", (14, 14, 14))
 
 
-def test_differences_of_t50_have_welchs_interval_and_holms_correction(table: pd.DataFrame) -> None:
-    found = table.set_index("metric")[["ours", "ours_low", "ours_high", "note"]]
-    same = found.loc["t50_difference agent_linear_memory agent_nac_memory"]
-    assert "t50_difference agent_nac_memory agent_nac_direct" not in found.index, "it has no runs"
-    assert same["ours"] == pytest.approx(22 - 22.7 - 1)
-    assert same["ours_low"] < 0 < same["ours_high"]
-    assert same["note"] == "not told apart"
-    other = found.loc["t50_difference agent_nac_hidden agent_lstm"]
-    assert other["ours"] == pytest.approx(-1)
-    assert other["note"] == "shorter"
-    third = found.loc["t50_difference agent_nac_memory agent_lstm"]
-    assert third["note"] == "longer"
+def test_differences_of_t50_have_welchs_interval_and_holms_correction(lines: list[Line]) -> None:
+    found = {line.place.metric: line for line in lines if line.place.metric.startswith("t50_difference")}
+    same = found["t50_difference agent_linear_memory agent_nac_memory"]
+    assert "t50_difference agent_nac_memory agent_nac_direct" not in found, "it has no runs"
+    assert same.ours.value == pytest.approx(22 - 22.7 - 1)
+    assert same.ours.low < 0 < same.ours.high
+    assert same.notes == ("not told apart",)
+    other = found["t50_difference agent_nac_hidden agent_lstm"]
+    assert (other.ours.value, other.notes) == (pytest.approx(-1), ("shorter",))
+    assert found["t50_difference agent_nac_memory agent_lstm"].notes == ("longer",)
 
 
-def test_the_tables_hold_every_agent_and_the_oracle(table: pd.DataFrame) -> None:
-    success, _, early, _, differences, claims = Timing(FIGURE5).tables(table)
-    names = [row[0] for row in success.rows]
+def test_the_tables_hold_every_agent_and_the_oracle(lines: list[Line]) -> None:
+    success, *rest = Timing(FIGURE5).tables(lines)
+    shown, (_, early, _, differences, claims) = cells_of(success), map(cells_of, rest)
+    names = [row[0] for row in shown]
     assert "LSTM, told T − t" in names
     assert names[-1].endswith("; 3 seeds; not mastered"), "pictures have fewer seeds"
-    first = dict(zip(success.header, success.rows[0], strict=True))
+    first = dict(zip(success.header, shown[0], strict=True))
     assert first["14"] == "50 %"
     assert first["Late gain, points"] == "+0.1 [+0.1, +0.1]"
-    oracle = dict(zip(success.header, success.rows[names.index("LSTM, told T − t")], strict=True))
+    oracle = dict(zip(success.header, shown[names.index("LSTM, told T − t")], strict=True))
     assert oracle["T50"] == "> 40 [> 40, > 40]"
-    assert early.rows[0][1:4] == ["0 / 1 / 0", "0 / 50 / 0", "0 / 100 / 0"]
-    assert {row[-1] for row in differences.rows} == {"not told apart", "longer", "shorter"}
-    assert any("not mastered" not in cell for row in differences.rows for cell in row[1:3])
-    assert [row[2] for row in claims.rows].count("us") == 4
-    assert len(claims.rows) == 12
+    assert early[0][1:4] == ["0 / 1 / 0", "0 / 50 / 0", "0 / 100 / 0"]
+    assert {row[-1] for row in differences} == {"not told apart", "longer", "shorter"}
+    assert any("not mastered" not in cell for row in differences for cell in row[1:3])
+    assert [row[2] for row in claims].count("us") == 4
+    assert len(claims) == 12
 
 
 def test_an_agent_that_has_not_mastered_the_trained_times_is_marked() -> None:
     kind = Timing(FIGURE5)
     cells = [runs("agent_lstm", 10 * [10]), runs("agent_nac_hidden", 10 * [14])]
-    table = compared(kind.rows(Measured(pd.concat(cells, ignore_index=True))), kind.published)
-    success, _, differences, _ = kind.tables(table)
-    assert [row[0] for row in success.rows] == ["LSTM; not mastered", "NAC of [T, h]"]
-    assert [row[1:3] for row in differences.rows] == [["NAC of [T, h]", "LSTM; not mastered"]]
+    success, _, differences, _ = map(cells_of, kind.tables(lines_of(kind, measured_of(*cells))))
+    assert [row[0] for row in success] == ["LSTM; not mastered", "NAC of [T, h]"]
+    assert [row[1:3] for row in differences] == [["NAC of [T, h]", "LSTM; not mastered"]]
 
 
 def test_the_late_gain_is_the_growth_over_the_last_fifth() -> None:
@@ -150,10 +142,9 @@ def test_a_seed_that_diverged_at_once_succeeds_nowhere() -> None:
 def test_films_show_the_first_seed_of_every_agent_until_it_arrives() -> None:
     """One agent goes straight to the target with T = 10 and 18; the other stays where it is."""
     cells = [runs("agent_lstm", [20, 20]), runs("agent_nac_memory", [20, 20]), runs("agent_lstm", [9], scale="0.1")]
-    measured = pd.concat(cells, ignore_index=True)
     straight = np.array([20, 15, 10, 5, 0, 1, 2, 3, *19 * [4]])
     waits = np.concatenate([2 * [20], straight[:-2]])
-    lines = [
+    kept = [
         {"cell": cell, "seed": seed, "name": name, "shape": np.shape(value), "values": np.ravel(value)}
         for cell, paths in {
             "agent_lstmtime1.0": [27 * [20], 27 * [20]],
@@ -163,7 +154,7 @@ def test_films_show_the_first_seed_of_every_agent_until_it_arrives() -> None:
         for seed in range(2)
         for name, value in {"squares": paths, "grid": [5, 4], "times": [10, 18]}.items()
     ]
-    found = Timing(FIGURE5).pictures(Measured(measured, weights=pd.DataFrame(lines)))
+    found = Timing(FIGURE5).pictures(measured_of(*cells, weights=pd.DataFrame(kept)))
     assert list(found) == ["film.png", "film.gif"]
     film = Image.open(io.BytesIO(found["film.gif"]))
     assert (film.format, getattr(film, "n_frames", 0)) == ("GIF", 27), "T = 18, and 8 actions more"
