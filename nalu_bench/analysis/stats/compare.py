@@ -8,14 +8,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import ndtr
 
-from nalu_bench.analysis.stats.intervals import (
-    median_standard_error,
-    newcombe_interval,
-    newcombe_limits,
-)
-from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict, verdict_alone
+from nalu_bench.analysis.stats.intervals import bootstrap_medians, newcombe_interval, newcombe_limits, student
+from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, points, times
 
 WIDEST_RATE = 0.15
@@ -52,12 +48,11 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
     low, high = newcombe_interval(*counts)
     difference = successes / trials - printed_successes / printed_trials
     p_value = _newcombe_p_value(*counts)
-    verdict = verdict_alone(p_value, (high - low) / 2, WIDEST_RATE)
     reason = (
         f"{successes} of {trials} against {printed_successes} of {printed_trials}: a difference of "
         f"{100 * difference:.1f} points, from {100 * low:.1f} to {100 * high:.1f} with 95 % confidence (Newcombe)"
     )
-    return Comparison(verdict, difference, low, high, p_value, (), points(difference), reason)
+    return _alone(difference, low, high, p_value, WIDEST_RATE, points(difference), reason)
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -71,10 +66,11 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     the smaller median, so that it is the same whichever side is ours. `agrees` needs 0 inside and a half-width of
     at most log 1.5 (our choice).
 
-    Source: ours. Deviations: from the plain rule t = 1.96, which ignores that s is itself estimated. In
-    simulations of equal medians without ties (k0 = 100) the share of `differs` alone is 7 % for k = 2, 2 to
-    4 % for k = 3 to 9 and 4 to 6 % from 10 on; with 1.96 it is 40 % for k = 2, 14 % for 3, 5 to 12 % for 4 to
-    10 and 6 to 8 % above. Ties lower it, to 0 % where the floor takes over.
+    Source: ours; s as Efron & Tibshirani 1993, An Introduction to the Bootstrap, algorithm 6.1. Deviations: from the
+    plain rule t = 1.96, which ignores that s is itself estimated. In simulations of equal medians without ties
+    (k0 = 100) the share of `differs` alone is 7 % for k = 2, 2 to 4 % for k = 3 to 9 and 4 to 6 % from 10 on; with 1.96
+    it is 40 % for k = 2, 14 % for 3, 5 to 12 % for 4 to 10 and 6 to 8 % above. Ties lower it, to 0 % where the floor
+    takes over.
 
     Args:
         samples: our solved-at steps of solved seeds only, positive and finite. printed_median: in steps; nan
@@ -97,17 +93,15 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     median = float(np.median(steps))
     difference = math.log(median / printed_median)
     floor = resolution / 2 / min(median, printed_median)
-    spread = max(median_standard_error(steps, log=True), floor) * math.sqrt(1 + steps.size / printed_solved)
-    half = float(stdtrit(steps.size - 1, 1 - ALPHA / 2)) * spread
-    p_value = 2 * float(stdtr(steps.size - 1, -abs(difference) / spread))
-    low, high = difference - half, difference + half
+    spread = max(float(np.std(np.log(bootstrap_medians(steps)), ddof=1)), floor)
+    low, high, p_value = student(difference, spread * math.sqrt(1 + steps.size / printed_solved), steps.size - 1)
     reason = (
         f"a median of {median:,.0f} over {steps.size} solved seeds against {printed_median:,.0f} over "
         f"{printed_solved}: {math.exp(difference):.3g} times, from {math.exp(low):.3g} to {math.exp(high):.3g} with "
         "95 % confidence (bootstrap and Student)"
     )
     by = times(median, printed_median, Better.LOWER)
-    return Comparison(verdict_alone(p_value, half, WIDEST_MEDIAN), difference, low, high, p_value, (), by, reason)
+    return _alone(difference, low, high, p_value, WIDEST_MEDIAN, by, reason)
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
@@ -118,11 +112,11 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and a half-width of
     at most x̄0 / 2 (our choice).
 
-    Source: Student 1908, Biometrika 6, 1-25. Deviations: none. The question is whether both samples come from one
-    distribution, hence one variance, estimated from both. This matters if a few seeds are solved a hundred times
-    later than the rest: 25 of our seeds may include none of these, and do not show that spread. In simulations of such
-    populations (4, 25 or 100 of ours, 100 of theirs) the share of `differs` alone is 3 to 9 %. It is largest for 25 of
-    ours where 1 seed in 50 is late.
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: none; ours, because `scipy.stats.ttest_ind_from_stats` has no
+    interval. The question is whether both samples come from one distribution, hence one variance, estimated from both.
+    This matters if a few seeds are solved a hundred times later than the rest: 25 of our seeds may include none of
+    these, and do not show that spread. In simulations of such populations (4, 25 or 100 of ours, 100 of theirs) the
+    share of `differs` alone is 3 to 9 %. It is largest for 25 of ours where 1 seed in 50 is late.
 
     Args:
         samples: ours, not negative, one per solved seed. mean, deviation, count: theirs, the deviation with divisor
@@ -149,15 +143,26 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
     error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
     difference = float(x.mean()) - mean
-    half = float(stdtrit(freedom, 1 - ALPHA / 2)) * error
-    p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
-    low, high = difference - half, difference + half
+    low, high, p_value = student(difference, error, freedom)
     reason = (
         f"a mean of {x.mean():.4g} over {x.size} solved seeds against {mean:.4g} over {count}: a difference of "
         f"{difference:.3g}, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
     )
     by = times(float(x.mean()), mean, Better.LOWER)
-    return Comparison(verdict_alone(p_value, half / mean, WIDEST_MEAN), difference, low, high, p_value, (), by, reason)
+    return _alone(difference, low, high, p_value, WIDEST_MEAN * mean, by, reason)
+
+
+def _alone(
+    difference: float, low: float, high: float, p_value: float, widest: float, by: str, reason: str
+) -> Comparison:
+    """A comparison with the verdict that it would get alone; `agrees` needs a half-width of at most `widest`.
+
+    The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it).
+    """
+    verdict = Verdict.AGREES if (high - low) / 2 <= widest else Verdict.INCONCLUSIVE
+    if p_value <= ALPHA:
+        verdict = Verdict.DIFFERS
+    return Comparison(verdict, difference, low, high, p_value, by=by, reason=reason)
 
 
 def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:
@@ -193,16 +198,14 @@ def compare_claim(low: float, high: float, threshold: float, words: str = "", ab
     >>> str(compare_claim(0.4, 0.9, 0.5, "a share of at least one half").verdict)
     'inconclusive'
     """
-    if (low >= threshold) if above else (high <= threshold):
-        verdict = Verdict.AGREES
-    elif (high < threshold) if above else (low > threshold):
-        verdict = Verdict.DIFFERS
-    else:
-        verdict = Verdict.INCONCLUSIVE  # also if a limit is nan
+    near, far, limit = _claimed_upwards(low, high, threshold, above)
+    verdict, lies = Verdict.INCONCLUSIVE, "leaves it open"  # also if a limit is nan
+    if near >= limit:
+        verdict, lies = Verdict.AGREES, "lies on the claimed side"
+    elif far < limit:
+        verdict, lies = Verdict.DIFFERS, "lies on the other side"
     needs = f"{'at least' if above else 'at most'} {threshold:g}"
-    place = {Verdict.AGREES: "lies on the claimed side", Verdict.DIFFERS: "lies on the other side"}
-    reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, "
-    reason += place.get(verdict, "leaves it open")
+    reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, {lies}"
     return Comparison(verdict, reason=reason, threshold=words or needs)
 
 
@@ -217,9 +220,13 @@ def claim_truth(low: float, high: float, threshold: float, above: bool = True) -
     >>> min([(1.0, 3.0), (0.5, 4.0), (1.0, 9.0)], key=lambda limits: claim_truth(*limits, 2.0))
     (0.5, 4.0)
     """
-    sign = 1 if above else -1
-    near, far = sorted((sign * low, sign * high))
-    return far >= sign * threshold, -math.inf if math.isnan(near) else near, -math.inf if math.isnan(far) else far
+    near, far, limit = _claimed_upwards(low, high, threshold, above)
+    return far >= limit, -math.inf if math.isnan(near) else near, -math.inf if math.isnan(far) else far
+
+
+def _claimed_upwards(low: float, high: float, threshold: float, above: bool) -> tuple[float, float, float]:
+    """The limits and the threshold, with all signs changed if the claimed side is below."""
+    return (low, high, threshold) if above else (-high, -low, -threshold)
 
 
 def _checked_steps(samples: ArrayLike, resolution: float) -> NDArray[np.float64]:

@@ -11,8 +11,6 @@ from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, apart, points, times
 
-Array = NDArray[np.float64]
-
 Span = tuple[float, float]
 """Lowest and highest value that a number may have."""
 
@@ -34,7 +32,7 @@ class Rounded(NamedTuple):
     most: float
     bound: bool
 
-    def holds(self, numbers: Array) -> NDArray[np.bool_]:
+    def holds(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each number would be printed so."""
         return numbers > self.value if self.bound else (numbers >= self.least) & (numbers <= self.most)
 
@@ -72,7 +70,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
         raise ValueError(f"samples must have one dimension, got shape {numbers.shape}: pass one value per seed")
     given = read_printed(printed)
     diverged = int(np.sum(~np.isfinite(numbers)))
-    numbers = np.sort(np.where(np.isfinite(numbers), numbers, math.inf))
+    numbers = np.where(np.isfinite(numbers), numbers, math.inf)
     worst = (f"seeds without a finite error, the worst: {diverged}",) if diverged else ()
     notes = ("reconstructed protocol", *worst)
     if numbers.size < 2:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import takewhile
 
 ALPHA = 0.05
 """The probability of any `differs` in a whole experiment that does reproduce."""
@@ -71,32 +72,32 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
     >>> [str(settle([alone] * copies)[0].verdict) for copies in (1, 2)]
     ['differs', 'inconclusive']
     """
-    ranked = _ranked([comparison.p_value for comparison in comparisons])
-    limits = {index: ALPHA / (len(ranked) - rank) for rank, index in enumerate(ranked)}
-    rejected = holm([comparison.p_value for comparison in comparisons])
+    p_values = [comparison.p_value for comparison in comparisons]
+    limits, rejected = _limits(p_values), holm(p_values)
     return [
-        _settled(comparison, rejected[index], limits.get(index), len(ranked))
-        for index, comparison in enumerate(comparisons)
+        _settled(comparison, rejected[place], limits[place], len(limits)) if place in limits else comparison
+        for place, comparison in enumerate(comparisons)
     ]
 
 
 def holm(p_values: Sequence[float]) -> list[bool]:
     """Which hypotheses Holm's step-down correction rejects, see `settle`. A p-value of nan is of no hypothesis.
 
+    Ours, because scipy has only false discovery rates, and for this and Newcombe's interval alone statsmodels is heavy.
+
     >>> holm([0.04, 0.01, float("nan"), 0.03])
     [False, True, False, False]
     """
-    ranked, rejected = _ranked(p_values), [False] * len(p_values)
-    for rank, index in enumerate(ranked):
-        if p_values[index] > ALPHA / (len(ranked) - rank):
-            break
-        rejected[index] = True
-    return rejected
+    limits = _limits(p_values)
+    rejected = set(takewhile(lambda place: p_values[place] <= limits[place], limits))
+    return [place in rejected for place in range(len(p_values))]
 
 
-def _ranked(p_values: Sequence[float]) -> list[int]:
-    """Places from the smallest p-value to the largest, without nan."""
-    return sorted((place for place, p in enumerate(p_values) if not math.isnan(p)), key=lambda place: p_values[place])
+def _limits(p_values: Sequence[float]) -> dict[int, float]:
+    """Place -> Holm's limit, from the smallest p-value to the largest, without nan."""
+    tested = [place for place, p_value in enumerate(p_values) if not math.isnan(p_value)]
+    ranked = sorted(tested, key=lambda place: p_values[place])
+    return {place: ALPHA / (len(ranked) - rank) for rank, place in enumerate(ranked)}
 
 
 def not_comparable(reason: str) -> Comparison:
@@ -138,19 +139,7 @@ def counts(verdicts: Iterable[str]) -> str:
     return ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict]) or "none"
 
 
-def verdict_alone(p_value: float, half_width: float, widest: float) -> Verdict:
-    """The verdict that a comparison would get alone.
-
-    The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it).
-    """
-    if p_value <= ALPHA:
-        return Verdict.DIFFERS
-    return Verdict.AGREES if half_width <= widest else Verdict.INCONCLUSIVE
-
-
-def _settled(comparison: Comparison, rejected: bool, limit: float | None, family: int) -> Comparison:
-    if limit is None:
-        return comparison
+def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) -> Comparison:
     told = f"p = {comparison.p_value:.2g}, and Holm's limit is {limit:.2g} among {family} comparisons"
     if told not in comparison.reason:
         comparison = replace(comparison, reason="; ".join(filter(None, [comparison.reason, told])))
