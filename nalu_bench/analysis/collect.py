@@ -15,8 +15,8 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
 
-WORDS = ("role", "setting", "operation", "asked")
-"""The columns of `runs` that the experiment decides; earlier rows may come from another one."""
+WORDS = ("role", "setting", "operation")
+"""The columns of `runs` that the experiment decides, as `asked`; earlier rows may come from another one."""
 
 
 def collect(
@@ -174,9 +174,10 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
         )
 
     runs = together(now.runs, before.runs, ["seed"])
+    asked = [words[cell]["asked"] for cell in runs["cell"]]
     own = {name: [words[cell][name] for cell in runs["cell"]] for name in WORDS if name in runs}
     return Measured(
-        runs.assign(**own),
+        runs.assign(**own, asked=asked),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),
         together(now.weights, before.weights, ["seed", "name"]),

@@ -50,7 +50,7 @@ def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.
 
 
 @pytest.fixture
-def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> compose.Plan:
     """Run a small experiment at a budget of its own."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
@@ -58,104 +58,103 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
     small = replace(experiment.load("madsen2020/table1"), budgets=budgets)
     monkeypatch.setattr(experiment, "load", lambda name: small)
     assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
-    plan = compose.plan_experiment(small, ["budget=paper"])
-    return writer.Scope(small, plan.budget, plan.cells)
+    return compose.plan_experiment(small, ["budget=paper"])
 
 
-def test_reporting_twice_changes_nothing(scope: writer.Scope, tmp_path: Path) -> None:
+def test_reporting_twice_changes_nothing(plan: compose.Plan, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    first = files(writer.write(scope, store, results)[0])
-    assert files(writer.write(scope, store, results)[0]) == first
+    first = files(writer.write(plan, store, results)[0])
+    assert files(writer.write(plan, store, results)[0]) == first
 
 
-def test_a_smaller_budget_and_changed_values_go_to_local(scope: writer.Scope, tmp_path: Path) -> None:
+def test_a_smaller_budget_and_changed_values_go_to_local(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
     shared = results / "madsen2020" / "table1"
-    assert writer.write(scope, Store(tmp_path / "runs"), results)[0] == shared
+    assert writer.write(plan, Store(tmp_path / "runs"), results)[0] == shared
     local = results / "local" / "madsen2020" / "table1"
-    assert writer.target(replace(scope, budget="short"), results) == local
-    assert writer.target(replace(scope, budget="smoke"), results) == local
-    assert writer.target(replace(scope, overrides=["model=nau"]), results) == local
+    assert writer.target(replace(plan, budget="short"), results) == local
+    assert writer.target(replace(plan, budget="smoke"), results) == local
+    assert writer.target(replace(plan, overrides=["model=nau"]), results) == local
 
 
-def test_changed_values_are_held_against_nothing_and_named(scope: writer.Scope, tmp_path: Path) -> None:
+def test_changed_values_are_held_against_nothing_and_named(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    changed = replace(scope, overrides=["task.interpolation=[1,3]"])
+    changed = replace(plan, overrides=["task.interpolation=[1,3]"])
     text = (writer.write(changed, Store(tmp_path / "runs"), results)[0] / "table.md").read_text(encoding="utf-8")
-    assert f"budget={scope.budget} 'task.interpolation=[1,3]' -->" in text
+    assert f"budget={plan.budget} 'task.interpolation=[1,3]' -->" in text
     assert "not comparable, " in text
     assert "changed by hand (task.interpolation=[1,3])" in text
     assert not re.search(r"agrees|differs|inconclusive", text)
 
 
-def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(scope: writer.Scope, tmp_path: Path) -> None:
+def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(plan: compose.Plan, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
     for words in (["model=nau"], ["seeds=3", "model=nau"]):
-        chosen = replace(scope, overrides=words, cells=scope.cells[:1])
+        chosen = replace(plan, overrides=words, cells=plan.cells[:1])
         text = (writer.write(chosen, store, results)[0] / "table.md").read_text(encoding="utf-8")
         assert f"made by: nalu-bench report madsen2020/table1 budget=paper {' '.join(words)} -->" in text
         assert f"Budget paper with {' '.join(words)}. Runs: 3 finished (asked for: 3)." in text
         assert "changed by hand" not in text
 
 
-def test_a_report_with_fewer_runs_than_are_there_is_refused(scope: writer.Scope, tmp_path: Path) -> None:
+def test_a_report_with_fewer_runs_than_are_there_is_refused(plan: compose.Plan, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    before = files(writer.write(scope, store, results)[0])
-    fewer = replace(scope, cells=scope.cells[:1])
-    with pytest.raises(UsageError, match=f"reports {3 * len(scope.cells)} runs, and only 3"):
+    before = files(writer.write(plan, store, results)[0])
+    fewer = replace(plan, cells=plan.cells[:1])
+    with pytest.raises(UsageError, match=f"reports {3 * len(plan.cells)} runs, and only 3"):
         writer.write(fewer, store, results)
     assert files(results / "madsen2020" / "table1") == before
 
 
-def test_local_results_follow_the_budget_that_was_asked_for(scope: writer.Scope, tmp_path: Path) -> None:
+def test_local_results_follow_the_budget_that_was_asked_for(plan: compose.Plan, tmp_path: Path) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    writer.write(replace(scope, overrides=["model=nau"]), store, results)
-    folder = writer.write(replace(scope, overrides=["model=nau"], cells=scope.cells[:1]), store, results)[0]
+    writer.write(replace(plan, overrides=["model=nau"]), store, results)
+    folder = writer.write(replace(plan, overrides=["model=nau"], cells=plan.cells[:1]), store, results)[0]
     assert len(pd.read_csv(folder / "runs.csv")) == 3
 
 
 @pytest.mark.parametrize("file", ["runs.csv", "curves.parquet", "manifest.json"])
-def test_damaged_results_are_refused_and_kept(scope: writer.Scope, tmp_path: Path, file: str) -> None:
+def test_damaged_results_are_refused_and_kept(plan: compose.Plan, tmp_path: Path, file: str) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
-    path = writer.write(scope, store, results)[0] / file
+    path = writer.write(plan, store, results)[0] / file
     path.write_bytes(path.read_bytes()[:900])
     before = files(path.parent)
     with pytest.raises(UsageError, match="is damaged"):
-        writer.write(scope, store, results)
+        writer.write(plan, store, results)
     assert files(path.parent) == before
 
 
-def test_new_seeds_join_the_committed_ones(scope: writer.Scope, tmp_path: Path) -> None:
+def test_new_seeds_join_the_committed_ones(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    first = replace(scope, cells=[replace(want, seeds=(0, 1)) for want in scope.cells])
+    first = replace(plan, cells=[replace(want, seeds=(0, 1)) for want in plan.cells])
     writer.write(first, Store(tmp_path / "runs"), results)
     for path in tmp_path.glob("runs/*/*/*/parts/*"):
         shutil.rmtree(path)
     arguments = ["experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]
     assert main(["run", *arguments]) == 0
     parts = sorted(path.name for path in tmp_path.glob("runs/*/*/*/parts/*"))
-    assert parts == ["0-24"] * len(scope.cells)
-    folder = writer.write(scope, Store(tmp_path / "runs"), results)[0]
+    assert parts == ["0-24"] * len(plan.cells)
+    folder = writer.write(plan, Store(tmp_path / "runs"), results)[0]
     runs = pd.read_csv(folder / "runs.csv")
     for _, group in runs.groupby("cell"):
         assert group["seed"].tolist() == [0, 1, 2]
     curves = pd.read_parquet(folder / "curves.parquet")
-    assert len(curves) == 3 * 3 * len(scope.cells)
+    assert len(curves) == 3 * 3 * len(plan.cells)
 
 
-def test_no_runs_at_all_says_how_to_make_them(scope: writer.Scope, tmp_path: Path) -> None:
+def test_no_runs_at_all_says_how_to_make_them(plan: compose.Plan, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="first: nalu-bench run experiment=madsen2020/table1 budget=paper"):
-        writer.write(scope, Store(tmp_path / "elsewhere"), tmp_path / "results")
+        writer.write(plan, Store(tmp_path / "elsewhere"), tmp_path / "results")
 
 
-def test_failed_runs_are_in_the_denominator(scope: writer.Scope, tmp_path: Path) -> None:
+def test_failed_runs_are_in_the_denominator(plan: compose.Plan, tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
-    cell = scope.cells[0].cell
+    cell = plan.cells[0].cell
     shutil.rmtree(tmp_path / "runs" / cell.folder / "parts")
     failures = tmp_path / "runs" / cell.folder / "failures"
     failures.mkdir()
     (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
-    folder = writer.write(scope, store, tmp_path / "results")[0]
+    folder = writer.write(plan, store, tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     rate = table[(table["model"] == cell.model.name) & (table["metric"] == "success_rate")].iloc[0]
     assert rate["n_seeds"] == 3
@@ -163,45 +162,45 @@ def test_failed_runs_are_in_the_denominator(scope: writer.Scope, tmp_path: Path)
     assert "Boom: no" in (folder / "runs.csv").read_text()
 
 
-def test_an_unfinished_cell_says_how_many_seeds_it_has(scope: writer.Scope, tmp_path: Path) -> None:
-    more = replace(scope, cells=[replace(want, seeds=(*want.seeds, 25, 26)) for want in scope.cells])
+def test_an_unfinished_cell_says_how_many_seeds_it_has(plan: compose.Plan, tmp_path: Path) -> None:
+    more = replace(plan, cells=[replace(want, seeds=(*want.seeds, 25, 26)) for want in plan.cells])
     folder = writer.write(more, Store(tmp_path / "runs"), tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     assert set(table["n_seeds"]) == {3}
     assert table["note"].str.contains("3 of 5 seeds").all()
 
 
-def test_a_custom_report_takes_in_what_committed_results_hold(scope: writer.Scope, tmp_path: Path) -> None:
+def test_a_custom_report_takes_in_what_committed_results_hold(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    writer.write(scope, Store(tmp_path / "runs"), results)
-    one = replace(scope, overrides=["model=nau"], cells=scope.cells[:1])
+    writer.write(plan, Store(tmp_path / "runs"), results)
+    one = replace(plan, overrides=["model=nau"], cells=plan.cells[:1])
     folder = writer.write(one, Store(tmp_path / "elsewhere"), results)[0]
     assert folder == results / "local" / "madsen2020" / "table1"
     assert pd.read_csv(folder / "runs.csv")["seed"].tolist() == [0, 1, 2]
     parts = json.loads((folder / "manifest.json").read_text())["parts"]
-    assert {name.split("/")[0] for name in parts} == {scope.cells[0].cell.digest}
+    assert {name.split("/")[0] for name in parts} == {plan.cells[0].cell.digest}
 
 
 def test_another_criterion_needs_the_whole_curves(
-    scope: writer.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = tmp_path / "results"
-    folder = writer.write(scope, Store(tmp_path / "runs"), results)[0]
-    monkeypatch.setattr(type(scope.cells[0].cell.task), "threshold", lambda *_, **__: 1e9)
+    folder = writer.write(plan, Store(tmp_path / "runs"), results)[0]
+    monkeypatch.setattr(type(plan.cells[0].cell.task), "threshold", lambda *_, **__: 1e9)
     with pytest.raises(UsageError, match="its whole curves are not in the store"):
-        writer.write(scope, Store(tmp_path / "elsewhere"), results)
+        writer.write(plan, Store(tmp_path / "elsewhere"), results)
     assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 0
-    writer.write(scope, Store(tmp_path / "runs"), results)
-    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 3 * len(scope.cells)
+    writer.write(plan, Store(tmp_path / "runs"), results)
+    assert pd.read_csv(folder / "runs.csv")["solved"].sum() == 3 * len(plan.cells)
 
 
-def test_a_report_of_failures_alone_is_a_table_of_zeros(scope: writer.Scope, tmp_path: Path) -> None:
-    for want in scope.cells:
+def test_a_report_of_failures_alone_is_a_table_of_zeros(plan: compose.Plan, tmp_path: Path) -> None:
+    for want in plan.cells:
         shutil.rmtree(tmp_path / "runs" / want.cell.folder / "parts")
         failures = tmp_path / "runs" / want.cell.folder / "failures"
         failures.mkdir()
         (failures / "0-2.json").write_text('{"seeds": [0, 1, 2], "traceback": "Boom: no"}')
-    folder = writer.write(scope, Store(tmp_path / "runs"), tmp_path / "results")[0]
+    folder = writer.write(plan, Store(tmp_path / "runs"), tmp_path / "results")[0]
     table = pd.read_csv(folder / "table.csv")
     assert set(table[table["metric"] == "success_rate"]["ours"]) == {0}
 
@@ -213,11 +212,11 @@ def test_runs_of_two_cells_of_the_same_name_are_never_mixed() -> None:
 
 
 def test_a_cell_that_is_skipped_has_a_row_with_the_reason(
-    scope: writer.Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(scope.cells[0].cell.task), "inputs", "image")
-    monkeypatch.setattr(type(scope.cells[0].cell.model), "accepts", frozenset({"vector"}))
-    runs = collect(Success(scope.experiment), {}, scope.cells, Store(tmp_path), []).runs
+    monkeypatch.setattr(type(plan.cells[0].cell.task), "inputs", "image")
+    monkeypatch.setattr(type(plan.cells[0].cell.model), "accepts", frozenset({"vector"}))
+    runs = collect(Success(plan.experiment), {}, plan.cells, Store(tmp_path), []).runs
     assert set(runs["status"]) == {"skipped"}
     assert runs["note"].iloc[0] == "a two_layer model takes vector inputs, ten_parameter gives images"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-POINTS = 100
+POINTS = 125
 """A curve of at least twice as many evaluations is thinned to at least so many. A run then weighs less than 4 kB."""
 
 LARGEST = 1024
@@ -28,7 +28,7 @@ def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     kept = curves["step"].isin([*steps[:: max(1, len(steps) // POINTS)], steps[-1]])
     every = int(runs["log_every"].iloc[0])
     for column in (name for name in runs if str(name).startswith(("selected_step", "solved_at"))):
-        own = curves["seed"].map(runs.set_index("seed")[column]).astype("Float64")
+        own = curves["seed"].map(runs.drop_duplicates("seed").set_index("seed")[column]).astype("Float64")
         kept |= ((curves["step"] == own) | (curves["step"] == own - every)).fillna(False).astype(bool)
     return curves[kept].reset_index(drop=True)
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from nalu_bench.analysis.measure.collect import MEASURED
 
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.loaded import Loaded
-from nalu_bench.analysis.measure.collect import MEASURED
 from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.pages import build, curves
 from nalu_bench.analysis.pages import page as pages

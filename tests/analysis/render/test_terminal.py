@@ -1,8 +1,8 @@
 """Tables fit into a terminal and lose nothing."""
 
 import pytest
-
 from nalu_bench.analysis.render.tables import Table
+
 from nalu_bench.analysis.render.terminal import fitted
 
 INTERVAL = "57,000 [55,000, 60,000]"
