@@ -39,7 +39,7 @@ def test_holm_rejects_step_by_step_and_stops_at_the_first_failure() -> None:
     # 0.01 <= 0.05/4 and 0.016 <= 0.05/3, but 0.03 > 0.05/2: the last 0.04 <= 0.05/1 comes too late.
     settled = settle(with_p_values([0.04, 0.01, 0.03, 0.016]))
     assert [c.verdict for c in settled] == ["inconclusive", "differs", "inconclusive", "differs"]
-    assert [c.note != "" for c in settled] == [True, False, True, False]
+    assert [bool(c.notes) for c in settled] == [True, False, True, False]
 
 
 def test_holm_equals_its_definition_over_all_intersections() -> None:
@@ -205,7 +205,7 @@ def test_wide_median_intervals_are_inconclusive() -> None:
 def test_medians_of_fewer_than_two_solved_seeds_are_inconclusive(ours: int, printed_solved: int) -> None:
     comparison = compare_medians([1e6] * ours, math.nan, printed_solved, RESOLUTION)
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.note == (f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}")
+    assert comparison.notes == (f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}",)
     assert math.isnan(comparison.p_value)
 
 
@@ -270,7 +270,10 @@ def test_wide_intervals_of_means_are_inconclusive() -> None:
 
 def test_means_of_fewer_than_two_seeds_of_ours_are_inconclusive() -> None:
     comparison = compare_means([1e6], 1e6, 1e5, 100)
-    assert (comparison.verdict, comparison.note) == (Verdict.INCONCLUSIVE, "a mean needs 2 solved seeds, ours has 1")
+    assert (comparison.verdict, comparison.notes) == (
+        Verdict.INCONCLUSIVE,
+        ("a mean needs 2 solved seeds, ours has 1",),
+    )
     assert math.isnan(comparison.p_value)
 
 
@@ -290,7 +293,7 @@ def test_impossible_arguments_of_means_are_refused() -> None:
 def test_not_comparable_keeps_its_reason_and_asks_for_one() -> None:
     comparison = not_comparable("declared beforehand: other step count")
     assert comparison.verdict == "not comparable"
-    assert comparison.note == "declared beforehand: other step count"
+    assert comparison.notes == ("declared beforehand: other step count",)
     assert settle([comparison]) == [comparison]
     with pytest.raises(ValueError, match="reason must not be empty"):
         not_comparable(" ")

@@ -39,7 +39,7 @@ def alone(comparison: Comparison) -> Verdict:
 def test_single_printed_numbers_get_their_verdict(samples: list[float], printed: str, verdict: Verdict) -> None:
     comparison = compare_single(samples, printed)
     assert comparison.verdict is verdict
-    assert "reconstructed protocol" in comparison.note
+    assert "reconstructed protocol" in comparison.notes
     assert math.isnan(comparison.p_value)
     if ">" not in printed:
         assert (comparison.low <= 0 <= comparison.high) == (verdict is not Verdict.DIFFERS)
@@ -55,7 +55,7 @@ def test_single_comparison_leaves_out_the_outer_five_percent_of_seeds() -> None:
 
 def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
     comparison = compare_single([1.0, 2.0, 3.0, math.nan], "2.0")
-    assert comparison.note == "reconstructed protocol; seeds without a finite error, the worst: 1"
+    assert comparison.notes == ("reconstructed protocol", "seeds without a finite error, the worst: 1")
     assert comparison.high == math.inf
     assert comparison.difference == pytest.approx(0.5)
 
@@ -117,7 +117,7 @@ def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
     for samples in ([], [21.4]):
         comparison = compare_single(samples, "21.4")
         assert comparison.verdict is Verdict.INCONCLUSIVE
-        assert "reconstructed protocol" in comparison.note
+        assert "reconstructed protocol" in comparison.notes
 
 
 @pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<1"])
