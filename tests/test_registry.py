@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nalu_bench import registry
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import Registry
 
@@ -58,6 +59,25 @@ def test_everything_shipped_loads_under_its_name_and_version(kind: Registry) -> 
     for name, entry in kind.entries.items():
         found = entry.load()
         assert (found.registered_name, found.version) == (name, entry.version)
+
+
+def test_kinds_of_report_are_those_of_the_core_of_papers_and_of_others_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs.py").write_text(
+        "from nalu_bench.analysis.reports.kind import Kind\nfrom nalu_bench.registry import register\n"
+        '@register("theirs", version=4)\nclass Theirs(Kind): ...\n'
+    )
+    metadata = tmp_path / "theirs-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{registry.reports.package}]\ntheirs = theirs:Theirs\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = Registry("kind of report", *registry.reports.packages)
+    places = {name: found.entry(name).module.rpartition(".")[0] for name in ("success", "timing", "theirs")}
+    assert places == {"success": "nalu_bench.analysis.reports", "timing": "nalu_bench.papers.trask2018", "theirs": ""}
+    assert found.load("theirs").version == found.version("theirs") == 4
+    assert issubclass(found.load("timing"), Kind)
 
 
 def test_registration_leaves_the_methods_of_a_class_alone() -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from forgotten import forget
 
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.cli import main
-from nalu_bench.plan import compose, folders, looks
+from nalu_bench.plan import compose, looks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 
@@ -47,10 +48,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("NALU_BENCH_HOME", str(home))
     monkeypatch.setenv("NALU_BENCH_CONF", str(home / "conf"))
     monkeypatch.chdir(home)
-    for cache in (compose._composed, folders._refuse_one_name, looks._read):
-        cache.cache_clear()
+    forget()
     yield home
-    compose._composed.cache_clear()
+    forget()
     assert not (home / TRACE).exists()
     assert list(tmp_path.iterdir()) == [home]
 

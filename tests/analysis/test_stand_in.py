@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,6 @@ from nalu_bench.analysis import results
 from nalu_bench.analysis.loaded import load
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
-from nalu_bench.plan.cell import Wanted
 
 NAME = "madsen2020/mnist_sum"
 CHOSEN = [NAME, "budget=smoke", "model=image_nau,image_solved_sum"]
@@ -49,10 +49,9 @@ def test_a_report_of_them_says_so_everywhere_and_is_a_fault_among_committed_resu
 
 
 def test_they_go_to_local_whatever_the_budget(tmp_path: Path) -> None:
-    def cells(*overrides: str) -> list[Wanted]:
-        return compose.plan_experiment(found, ["budget=desk", *overrides]).cells
-
     found = experiment.load(NAME)
-    small = cells("task.dataset=digits", "task.validation=200", "task.test_lengths=[1,10]")
-    assert results.target(results.Scope(found, "desk", small), tmp_path) == tmp_path / "local" / NAME
-    assert results.target(results.Scope(found, "desk", cells()), tmp_path) == tmp_path / NAME
+    plan = compose.plan_experiment(found, ["budget=desk"])
+    words = ["budget=desk", "task.dataset=digits", "task.validation=200", "task.test_lengths=[1,10]"]
+    small = replace(plan, cells=compose.plan_experiment(found, words).cells)
+    assert results.target(small, tmp_path) == tmp_path / "local" / NAME
+    assert results.target(plan, tmp_path) == tmp_path / NAME

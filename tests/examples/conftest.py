@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import functools
 import shutil
 import subprocess
 import sys
@@ -12,12 +11,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from forgotten import forget
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 
-from nalu_bench import paths, registry
-from nalu_bench.plan import compose, folders
-from nalu_bench.registry import Registry
+from nalu_bench import paths
 
 Example = Callable[[str, Path], AbstractContextManager[Path]]
 
@@ -43,13 +41,13 @@ def _example(name: str, folder: Path) -> Iterator[Path]:
             shutil.copytree(source / "conf", folder / "conf")
             patch.setenv("NALU_BENCH_CONF", str(folder / "conf"))
         patch.setenv("NALU_BENCH_HOME", str(folder / "home"))
-        _forget_names()
+        forget()
         yield folder
     for module in set(sys.modules) - before:
         if Path(getattr(sys.modules[module], "__file__", None) or "/").is_relative_to(site):
             del sys.modules[module]
     ConfigStore.instance().repo = schemas  # launchers send the store to other processes, with all its classes
-    _forget_names()
+    forget()
 
 
 def _install(source: Path, site: Path) -> None:
@@ -59,14 +57,3 @@ def _install(source: Path, site: Path) -> None:
     subprocess.run(build, cwd=source, check=True, capture_output=True)
     with zipfile.ZipFile(next(wheels.glob("*.whl"))) as archive:
         archive.extractall(site)
-
-
-def _forget_names() -> None:
-    """Empty the caches of names and schemas, which are kept for the life of a process."""
-    kept = [name for name, value in vars(Registry).items() if isinstance(value, functools.cached_property)]
-    for kind in vars(registry).values():
-        if isinstance(kind, Registry):
-            for name in kept:
-                vars(kind).pop(name, None)
-    for cache in (compose._composed, compose._register_schemas, folders.installed, folders._refuse_one_name):
-        cache.cache_clear()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from forgotten import forget
 
 from nalu_bench import paths
 from nalu_bench.cli import main
@@ -26,9 +27,9 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("NALU_BENCH_CONF", str(FOLDER / "conf"))
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "home"))
     runpy.run_path(str(FOLDER / "make_tables.py"), run_name="__main__")
-    compose._composed.cache_clear()
+    forget()
     yield tmp_path
-    compose._composed.cache_clear()
+    forget()
 
 
 @pytest.mark.usefixtures("tables")

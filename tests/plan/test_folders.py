@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from forgotten import forget
 
 from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, folders, looks
+from nalu_bench.plan import compose, experiment, looks
 
 MODEL = """defaults: [two_layer_schema, _self_]
 kind: two_layer
@@ -22,11 +23,6 @@ layers: [{{unit: nac, options: {{}}}}, {{unit: nac_mul, options: {{}}}}]
 RAISES = "raise RuntimeError('imported')\n"
 
 Install = Callable[..., Path]
-
-
-def forget() -> None:
-    for cache in (folders.installed, folders._refuse_one_name, compose._composed):
-        cache.cache_clear()
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from forgotten import forget
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, described, experiment, folders, looks
+from nalu_bench.plan import compose, described, experiment, looks
 
 MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
 MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
@@ -20,10 +21,9 @@ def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "mine.yaml").write_text(MODEL.format("mine"))
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
-    compose._composed.cache_clear()
-    folders._refuse_one_name.cache_clear()
+    forget()
     yield tmp_path
-    compose._composed.cache_clear()
+    forget()
 
 
 def test_a_users_folder_adds_names(conf: Path) -> None:

@@ -17,18 +17,21 @@ from nalu_bench.cli import main
 def test_of_every_run_the_rows_at_and_before_its_selected_and_solved_step_are_kept() -> None:
     steps = np.arange(0, 10 * POINTS + 1) * 7
     curves = pd.DataFrame({"seed": np.repeat([3, 4], len(steps)), "step": np.tile(steps, 2), "validation_mse": 1.0})
-    runs = pd.DataFrame({"seed": [3, 4], "selected_step": [707, pd.NA], "solved_at": pd.array([28, pd.NA], "Int64")})
+    solved_at = pd.array([28, pd.NA], "Int64")
+    runs = pd.DataFrame({"seed": [3, 4], "selected_step": [707, pd.NA], "solved_at": solved_at, "log_every": 7})
     kept = kept_points(curves, runs)
     own = {seed: set(rows["step"]) for seed, rows in kept.groupby("seed")}
     assert own[3] - own[4] == {700, 707, 21, 28} - own[4]
     assert {700, 707, 21, 28, 0, int(steps[-1])} <= own[3]
-    assert POINTS / 2 < len(own[4]) <= POINTS + 1
+    assert POINTS <= len(own[4]) <= POINTS + 2
+    pd.testing.assert_frame_equal(kept_points(kept, runs), kept)
     assert kept.equals(kept.sort_values(["seed", "step"], ignore_index=True))
 
 
 def test_a_short_curve_is_kept_whole() -> None:
-    curves = pd.DataFrame({"seed": 0, "step": range(POINTS), "validation_mse": 1.0})
-    assert len(kept_points(curves, pd.DataFrame({"seed": [0], "selected_step": [5]}))) == POINTS
+    curves = pd.DataFrame({"seed": 0, "step": range(2 * POINTS - 1), "validation_mse": 1.0})
+    runs = pd.DataFrame({"seed": [0], "selected_step": [5], "log_every": 1})
+    assert len(kept_points(curves, runs)) == 2 * POINTS - 1
 
 
 def test_large_matrices_stay_in_the_store() -> None:

@@ -5,21 +5,22 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from nalu_bench.analysis.measure.collect import MEASURED
+from reported import runs_of
 
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import PAGE
-from nalu_bench.analysis.pages import build, curves
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import MEASURED
+from nalu_bench.analysis.pages import build
 from nalu_bench.analysis.pages import page as pages
 from nalu_bench.analysis.pages.page import page
+from nalu_bench.analysis.render import learning_curves
 from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 
@@ -79,11 +80,10 @@ def test_a_task_that_is_judged_in_the_test_alone_shows_what_it_is_selected_by() 
     """The grid world is judged by its success, which only the test has; its curves have the return."""
     steps = np.arange(0, 500, 100)
     frame = pd.DataFrame({"cell": "a", "seed": 0, "step": steps, "validation_return": steps / 500})
-    runs = pd.DataFrame([{"cell": "a", "role": "cell", "task": "grid_world", "operation": "", "setting": "",
-                          "model": "agent_lstm", "seed": 0}])  # fmt: skip
+    runs = runs_of("agent_lstm", 1, cell="a", task="grid_world")
     manifest = {"cells": {"a": {"identity": {"task": {"kind": "grid_world"}}, "criteria": {}}}}
-    loaded: Any = SimpleNamespace(curves=frame, runs=runs, manifest=manifest)
-    (axis,) = curves.picture(loaded, curves.cells(loaded)).axes
+    measured = Measured(runs, frame, manifest=manifest)
+    (axis,) = learning_curves.picture(measured, learning_curves.cells(measured)).axes
     assert axis.get_ylabel() == "return"
     assert np.array_equal(axis.lines[0].get_ydata(), steps / 500)
 

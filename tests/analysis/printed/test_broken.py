@@ -37,8 +37,8 @@ def write(path: Path, *rows: str, columns: list[str] = published.COLUMNS) -> Non
 
 def check() -> None:
     chosen = experiment.load("mine/table")
-    cells = compose.plan_experiment(chosen, ["budget=smoke"]).cells
-    results.check(chosen, cells, cells)
+    plan = compose.plan_experiment(chosen, ["budget=smoke"])
+    results.check(plan, plan.cells)
 
 
 def test_what_is_right_is_accepted(folder: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from nalu_bench import paths
 from nalu_bench.analysis.printed import published, recomputed
 from nalu_bench.analysis.reports.success import Success
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
@@ -93,11 +94,12 @@ def test_the_spread_of_recomputed_means_is_that_of_the_printed_t_intervals() -> 
     """Two printed sparsity errors have Student's interval, so that their spread can be computed."""
     kind = Success(experiment.load("madsen2020/table2"))
     for operation, model in (("mul", "nmu"), ("add", "nau")):
-        rows, _ = apart(kind.published)
-        rows = rows[(rows["operation"] == operation) & (rows["model"] == model)].set_index("metric")
-        for bound in ("printed", "printed_low", "printed_high"):
-            plain = float(rows.loc["sparsity_error_mean_recomputed", bound])
-            assert plain == pytest.approx(float(rows.loc["sparsity_error_mean", bound]), rel=1e-3)
+        place = Place("arithmetic", operation=operation, split="extrapolation", model=model)
+        given, plain = (
+            kind.published[place.at(metric=f"sparsity_error_mean{suffix}")] for suffix in ("", recomputed.SUFFIX)
+        )
+        for bound in ("text", "low", "high"):
+            assert float(getattr(plain, bound)) == pytest.approx(float(getattr(given, bound)), rel=1e-3)
 
 
 def test_recomputed_means_stand_beside_the_printed_ones_under_their_own_metric(tmp_path: Path) -> None:

@@ -1,30 +1,39 @@
 """Notes of verdicts become marks in the table and short lines below it."""
 
-import pandas as pd
-
 from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.render.text import text
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.layout import Judged
+from nalu_bench.analysis.table.line import Line, Value
+from nalu_bench.analysis.table.place import Place
 
-NOTES = [
-    "reconstructed protocol; seeds without a finite error: 21; too wide", "reconstructed protocol; too wide",
-    "reconstructed protocol; seeds without a finite error: 3", "reconstructed protocol", "reconstructed protocol",
-]  # fmt: skip
+DIFFERS, AGREES, NONE = Verdict.DIFFERS, Verdict.AGREES, Verdict.NOT_COMPARABLE
+RECONSTRUCTED, WIDE = "reconstructed protocol", "too wide"
+
+
+def line(*notes: str, verdict: Verdict = AGREES, by: str = "") -> Line:
+    return Line(Place(), Value(1.0), 1, 1, None, verdict, by, "", notes)
 
 
 def footnotes(notes: list[str]) -> Footnotes:
-    return Footnotes.of(pd.DataFrame({"note": notes}))
+    return Footnotes.of([line(*filter(None, [note])) for note in notes])
 
 
 def test_what_holds_for_all_is_said_once_and_the_rest_is_marked_in_the_cell() -> None:
-    table = pd.DataFrame({"note": NOTES, "verdict": ["differs", "agrees", "agrees", "agrees", "not comparable"]})
-    table["by"] = ["3.0× worse", "1.1× worse", "", "", ""]
-    judged = table["verdict"] != "not comparable"
-    found = Footnotes.of(table[judged])
+    lines = [
+        line(RECONSTRUCTED, "seeds without a finite error: 21", WIDE, verdict=DIFFERS, by="3.0× worse"),
+        line(RECONSTRUCTED, WIDE, by="1.1× worse"),
+        line(RECONSTRUCTED, "seeds without a finite error: 3"),
+        line(RECONSTRUCTED),
+        line("of another length", verdict=NONE),
+    ]
+    found = Footnotes.of(lines)
     assert found.texts() == [
         "all verdicts: reconstructed protocol",
         "†n: seeds without a finite error: n",
         "‡: too wide",
     ]
-    shown = found.mark(table, judged)["verdict"].tolist()
+    shown = [text(Judged(one), found) for one in lines]
     assert shown == ["differs, 3.0× worse †21 ‡", "agrees ‡", "agrees †3", "agrees", "not comparable"]
 
 

@@ -1,9 +1,9 @@
 """Tables fit into a terminal and lose nothing."""
 
 import pytest
-from nalu_bench.analysis.render.tables import Table
 
 from nalu_bench.analysis.render.terminal import fitted
+from nalu_bench.analysis.table.layout import Table
 
 INTERVAL = "57,000 [55,000, 60,000]"
 

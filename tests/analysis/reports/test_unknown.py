@@ -127,6 +127,6 @@ def test_cells_that_a_table_would_mix_are_refused_before_training(
     )
     monkeypatch.setenv("NALU_BENCH_CONF", str(tmp_path))
     chosen = experiment.load("mine/it")
-    cells = compose.plan_experiment(chosen, ["budget=smoke"]).cells
+    plan = compose.plan_experiment(chosen, ["budget=smoke"])
     with pytest.raises(UsageError, match="apart by operation and setting and model, and mine/it has both ten_param"):
-        results.check(chosen, cells, cells)
+        results.check(plan, plan.cells)
