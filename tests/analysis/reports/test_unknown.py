@@ -96,12 +96,12 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     assert len(drawn)
 
 
-OF_ONE_TASK = {"identity"}
-"""Kinds that are about one known task and its models."""
+OTHERS = {"identity", "cells"}
+"""The kind about one known task, and the kind that asks the task of every cell what to show."""
 
 
 def test_every_other_kind_is_tried_with_unknown_names() -> None:
-    assert set(REPORTS) == set(registry.reports.entries) - OF_ONE_TASK
+    assert set(REPORTS) == set(registry.reports.entries) - OTHERS
 
 
 def test_texts_of_two_languages_may_have_other_tokens(tmp_path: Path) -> None:
