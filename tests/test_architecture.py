@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -25,16 +26,24 @@ def arrows() -> dict[str, set[str]]:
     text = (paths.CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     block = re.search(r"^```imports\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert block, "CONTRIBUTING.md must hold the graph of imports"
-    lines = [line.partition(":") for line in block[1].splitlines() if line.strip()]
-    return {package.strip(): set(others.split()) for package, _, others in lines}
+    found: dict[str, set[str]] = {}
+    for line in filter(str.strip, block[1].splitlines()):
+        package, _, others = line.partition(":")
+        found[package.strip()] = set(found) if others.strip() == "*" else set(others.split())
+    return found
 
 
 ARROWS = arrows()
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Every module that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imports(path: Path, typing: bool = True) -> Iterator[str]:
+    """Every module that a file imports, anywhere in it; without `typing` not those for annotations alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    left_out = set() if typing else {node for block in blocks for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        if node in left_out:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -69,6 +78,31 @@ def test_packages_import_only_along_the_arrows(package: str) -> None:
             continue
         inner = {room(name) for name in imports(path) if name.startswith("nalu_bench.")}
         assert inner <= allowed, f"{path.relative_to(PACKAGE)} imports {sorted(inner - allowed)}"
+
+
+def test_nothing_imports_what_belongs_to_one_paper() -> None:
+    assert not [package for package, others in ARROWS.items() if "papers" in others]
+    users = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if any(name.startswith("nalu_bench.papers") for name in imports(path))
+    }
+    assert all(user.startswith("papers/") for user in users), users
+
+
+def test_a_paper_imports_no_other_paper() -> None:
+    for folder in (PACKAGE / "papers").glob("*/"):
+        names = {
+            name for path in folder.glob("*.py") for name in imports(path) if name.startswith("nalu_bench.papers.")
+        }
+        assert {name.split(".")[2] for name in names} <= {folder.name}
+
+
+@pytest.mark.parametrize("package", ["analysis", "papers", "verbs"])
+def test_no_module_imports_itself_by_a_detour(package: str) -> None:
+    paths = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
+             for path in (PACKAGE / package).rglob("*.py")}  # fmt: skip
+    TopologicalSorter({name: {*imports(path, typing=False)} & set(paths) for name, path in paths.items()}).prepare()
 
 
 def test_only_compose_and_launch_know_hydra() -> None:
