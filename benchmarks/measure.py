@@ -15,7 +15,7 @@ import plain
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell
-from nalu_bench.run import process
+from nalu_bench.running import process
 
 CORES = os.cpu_count() or 1
 

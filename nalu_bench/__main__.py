@@ -11,7 +11,7 @@ def main() -> int:
     numbers = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
     before = {number: signal.signal(number, _end) for number in numbers}
     from nalu_bench import cli  # a signal in the middle of an import would show as any error
-    from nalu_bench.run import stop
+    from nalu_bench.running import stop
 
     for number, handler in before.items():
         signal.signal(number, handler)

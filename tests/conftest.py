@@ -16,7 +16,7 @@ from nalu_bench.models.two_layer import TwoLayer
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.recipe import Recipe
-from nalu_bench.run import compiler
+from nalu_bench.running import compiler
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter

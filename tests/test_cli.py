@@ -15,7 +15,7 @@ import pytest
 
 from nalu_bench.cli import main
 from nalu_bench.plan import compose
-from nalu_bench.run import jobs, runner
+from nalu_bench.running import jobs, runner
 from nalu_bench.training import loop
 
 SMOKE = ["task=ten_parameter", "budget=smoke", "device.workers=1"]

@@ -18,8 +18,8 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import launched, process, progress, runner
-from nalu_bench.run.jobs import pending
+from nalu_bench.running import launched, process, progress, runner
+from nalu_bench.running.jobs import pending
 from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop

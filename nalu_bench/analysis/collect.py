@@ -174,10 +174,10 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
         )
 
     runs = together(now.runs, before.runs, ["seed"])
-    asked = [words[cell]["asked"] for cell in runs["cell"]]
+    counts = [words[cell]["asked"] for cell in runs["cell"]]
     own = {name: [words[cell][name] for cell in runs["cell"]] for name in WORDS if name in runs}
     return Measured(
-        runs.assign(**own, asked=asked),
+        runs.assign(**own, asked=counts),
         together(now.curves, before.curves, ["seed", "step"]),
         together(now.predictions, before.predictions, ["seed", "probe", "output"]),
         together(now.weights, before.weights, ["seed", "name"]),

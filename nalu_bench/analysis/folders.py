@@ -1,11 +1,13 @@
 """The folders of results: the user's own, and those that travel with an installation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import MANIFEST, overrides, read_manifest
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan import experiment, sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import judged_by
 from nalu_bench.plan.experiment import Experiment
@@ -18,25 +20,25 @@ LAST = "last"
 """The file beside the sweeps with the name of the last one."""
 
 
-def find(experiment: Experiment, results: Path, budget: str | None = None) -> Path:
+def find(chosen: Experiment, results: Path, budget: str | None = None) -> Path:
     """The folder with results of an experiment: the largest budget so far, or the budget asked for.
 
     Args:
-        experiment: the experiment. results: the folder of all results. budget: the name of a budget, or None.
+        chosen: the experiment. results: the folder of all results. budget: the name of a budget, or None.
 
     Raises:
         UsageError if there are none.
     """
     found: dict[str, Path] = {}
-    for folder in (*committed(results, experiment.name), results / LOCAL / experiment.name):
+    for folder in (*committed(results, chosen.name), results / LOCAL / chosen.name):
         manifest = read_manifest(folder)
         if manifest:
             found.setdefault(str(manifest["budget"]["name"]), folder)
     if not found:
-        raise UsageError(f"there are no results of {experiment.name}; first: nalu-bench run {experiment.name}")
+        raise UsageError(f"there are no results of {chosen.name}; first: nalu-bench run {chosen.name}")
     if budget is not None and budget not in found:
-        raise unknown(f"budget with results of {experiment.name}", budget, found)
-    return found[budget or max(found, key=lambda name: experiment.work(name) if name in experiment.budgets else 0)]
+        raise unknown(f"budget with results of {chosen.name}", budget, found)
+    return found[budget or max(found, key=lambda name: chosen.work(name) if name in chosen.budgets else 0)]
 
 
 def committed(results: Path, name: str) -> Iterator[Path]:
@@ -68,6 +70,14 @@ def sweep_words(results: Path, name: str) -> list[str]:
         found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))
         raise unknown("sweep", name, [path.relative_to(results / LOCAL).as_posix() for path in found])
     return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
+
+
+def experiment_of(manifest: Mapping[str, Any]) -> Experiment:
+    """The experiment or the sweep whose results have this manifest."""
+    name, budget = str(manifest["experiment"]), manifest["budget"]
+    if name.startswith(f"{FOLDER}/"):
+        return sweep.experiment(name.partition("/")[2], budget["name"], budget, overrides(manifest))
+    return experiment.load(name)
 
 
 def last_sweep(results: Path) -> str:

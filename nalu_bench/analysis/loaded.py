@@ -170,7 +170,6 @@ def load(name: str, budget: str | None = None) -> Loaded:
 
 def _sweep(name: str) -> Loaded:
     """The results of a sweep from the command line."""
-    words = folders.sweep_words(paths.results_dir(), name)
+    folders.sweep_words(paths.results_dir(), name)
     folder = paths.results_dir() / folders.LOCAL / name
-    budget = (read_manifest(folder) or {})["budget"]
-    return Loaded(sweep.experiment(name.partition("/")[2], budget["name"], budget, words[1:]), folder)
+    return Loaded(folders.experiment_of(read_manifest(folder) or {}), folder)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis import results
+from nalu_bench.analysis import folders, results
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
@@ -15,7 +15,6 @@ from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
 from nalu_bench.errors import UsageError, damage_named, unknown
-from nalu_bench.plan import experiment
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
 from nalu_bench.store.integrity import file_faults
@@ -107,7 +106,7 @@ def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
     name = measured.manifest["experiment"]
     again = f"make it again: nalu-bench report {name}"
     try:
-        texts = Report.of(results.kind_of(experiment.load(name)), measured).texts()
+        texts = Report.of(results.kind_of(folders.experiment_of(measured.manifest)), measured).texts()
     except (UsageError, ValueError, KeyError, TypeError) as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nalu_bench import paths
 from nalu_bench.errors import Interrupted, UsageError
-from nalu_bench.run import loggers, stop
+from nalu_bench.running import loggers, stop
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nalu_bench.analysis.loaded import Loaded
     from nalu_bench.plan.compose import Plan
-    from nalu_bench.run.jobs import Job
+    from nalu_bench.running.jobs import Job
     from nalu_bench.store.reader import Store
 
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def trained(words: "list[str]") -> "Loaded":
-    """Train what is missing of the cells that words ask for, and report them, for `nalu_bench.run`."""
+    """Train what is missing of the cells that words ask for, and report them, for `nalu_bench.running`."""
     from nalu_bench.verbs import report
 
     name, _ = asked.experiment_name(words)
@@ -117,7 +117,7 @@ def train_missing(
         try:
             failures += _launch(sound, plan, store, options.fail_fast)
         except Interrupted:
-            from nalu_bench.run.kept import kept
+            from nalu_bench.running.kept import kept
 
             print(kept(todo), file=sys.stderr)
             return stop.exit_code()
@@ -164,7 +164,7 @@ def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
 
 def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: list[str]) -> "list[Job]":
     """The jobs that a plan needs and that were chosen; print what is skipped."""
-    from nalu_bench.run.jobs import pending
+    from nalu_bench.running.jobs import pending
 
     asked.check(plan)
     for want in plan.cells:
@@ -199,7 +199,7 @@ def _announced(todo: "list[Job]", plan: "Plan", store: "Store", chosen: bool) ->
 
 def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
     """The jobs that can be trained, and a line for each whose network raises; what cannot be asked at all raises."""
-    from nalu_bench.run import check, work
+    from nalu_bench.running import check, work
 
     broken = check.check(plan.machine, todo) if todo else {}
     sound = [job for job in todo if job.cell.digest not in broken]
@@ -209,8 +209,8 @@ def _checked(todo: "list[Job]", plan: "Plan") -> "tuple[list[Job], list[str]]":
 def _launch(todo: "list[Job]", plan: "Plan", store: "Store", fail_fast: bool) -> list[str]:
     """Train here, or as one Hydra job a cell where a launcher was chosen."""
     from nalu_bench.plan import launch
-    from nalu_bench.run import launched, progress, runner
-    from nalu_bench.run.jobs import by_cell, pending
+    from nalu_bench.running import launched, progress, runner
+    from nalu_bench.running.jobs import by_cell, pending
 
     if not plan.hydra:
         return runner.run_jobs(todo, plan.machine, fail_fast=fail_fast)

@@ -49,7 +49,7 @@ def verify(options: argparse.Namespace) -> int:
 def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
     """Train random finished blocks of the folders again; returns how many differ or can no longer be trained."""
     from nalu_bench.analysis.verify import finished
-    from nalu_bench.run.rerun import choose, rerun
+    from nalu_bench.running.rerun import choose, rerun
 
     found = [block for folder in folders for block in finished(folder)]
     seed = random.randrange(10**6) if options.seed is None else options.seed

@@ -1,5 +1,6 @@
 """Every YAML file under conf/ and experiments/ composes, names itself, and runs."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import torch
 from nalu_bench import paths, registry
 from nalu_bench.analysis.printed.published import read
 from nalu_bench.cli import main
-from nalu_bench.plan import compose, experiment
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose, experiment, looks, unit_files
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.training.data import tensors
 
@@ -18,9 +20,45 @@ TABLE = Path(__file__).parent / "table.csv"
 """A table for tasks that read one."""
 
 
-@pytest.mark.parametrize(("group", "name"), [(g, n) for g in compose.GROUPS for n in compose.group_names(g)])
-def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str, name: str) -> None:
-    assert compose._configure([(group, name)])[group].name == name
+SHAPES = [name for name in compose.group_names("model") if compose._is_shape(name)]
+
+
+@pytest.mark.parametrize("group", compose.GROUPS)
+def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str) -> None:
+    for name in compose.group_names(group):
+        if name not in SHAPES:
+            assert compose._configure([(group, name)])[group].name == name
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_unit_stands_in_every_shape_with_its_penalties(shape: str) -> None:
+    for name in compose.group_names("unit"):
+        model = compose._configure([("model", shape), ("unit", name)]).model
+        assert set(unit_files.load(name).penalties) == set(model.penalties)
+        assert looks.of_model(model.name).label.startswith(unit_files.load(name).label)
+
+
+def test_a_shape_with_units_is_the_model_whose_file_says_just_this() -> None:
+    words = {"nau": ["unit=nau"], "nmu": ["unit=[nau,nmu]"], "single_nac": ["model=single", "unit=nac"]}
+    for name, chosen in words.items():
+        cells = [compose.plan_cells(arguments, False).cells[0].cell for arguments in (chosen, [f"model={name}"])]
+        assert cells[0].digest == cells[1].digest
+    assert looks.of_model("recurrent-nac-linear").label == "NAC₊, Linear (recurrent)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["model=two_layer"], "model=two_layer needs its units: unit=NAME"),
+        (["model=nau", "unit=nmu"], "model=nau takes no unit="),
+        (["unit=[nau,nau,nau]"], "unit= must name one unit, or 2 as"),
+        (["unit=nua"], "unknown unit 'nua'"),
+        (["unit=nau", "model.of=nmu"], "choose them with unit="),
+    ],
+)
+def test_wrong_units_are_refused(arguments: list[str], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        compose.plan_cells(arguments, multirun=False)
 
 
 @pytest.mark.parametrize("name", compose.group_names("task"))
@@ -52,7 +90,7 @@ def small(name: str) -> list[str]:
 
 def configured(group: str, name: str) -> Any:
     """Compose the default cell with one file under conf/."""
-    values = small(name) if group == "task" else []
+    values = small(name) if group == "task" else ["unit=nau"] if name in SHAPES else []
     return getattr(compose.plan_cells([f"{group}={name}", *values], multirun=False).cells[0].cell, group)
 
 
@@ -62,7 +100,8 @@ def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch:
     model = configured("model", name)
     task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
     sizes = ["recipe.evaluation_size=100", "recipe.batch_size=4", "budget.steps=4", "budget.log_every=2", *small(task)]
-    assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1", *sizes]) == 0
+    chosen = [f"task={task}", f"model={name}", *(["unit=nau"] if name in SHAPES else [])]
+    assert main(["run", *chosen, "budget=smoke", "device.workers=1", *sizes]) == 0
     parts = tmp_path.glob(f"runs/{task}/*/*/parts/*/runs.parquet")
     assert {0, 1} <= {seed for part in parts for seed in parse_ranges(part.parent.name)}
 

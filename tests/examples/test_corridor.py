@@ -156,7 +156,7 @@ def test_any_model_of_vectors_can_be_the_policy(
 @pytest.mark.usefixtures("trained")
 def test_the_terminal_tells_the_median_of_the_judging_measure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *GROUPS, *MACHINE]) == 0
-    assert re.search(r"25/25 runs  median test_reward (1|0\.9\d+)$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^policy +25 .* (1\.00|0\.9\d+) \[", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 from nalu_bench import paths, registry
 from nalu_bench.cli import main
 from nalu_bench.plan import compose
-from nalu_bench.run.check import check
-from nalu_bench.run.jobs import pending
+from nalu_bench.running.check import check
+from nalu_bench.running.jobs import pending
 from nalu_bench.store.reader import Store
 
 Example = Callable[[str, Path], AbstractContextManager[Path]]

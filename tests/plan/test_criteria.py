@@ -19,8 +19,8 @@ from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import runner
-from nalu_bench.run.jobs import pending
+from nalu_bench.running import runner
+from nalu_bench.running.jobs import pending
 from nalu_bench.store.reader import Store
 from nalu_bench.store.writer import write_part
 from nalu_bench.training import loop

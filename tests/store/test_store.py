@@ -18,8 +18,8 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import check, runner
-from nalu_bench.run.jobs import Job, pending
+from nalu_bench.running import check, runner
+from nalu_bench.running.jobs import Job, pending
 from nalu_bench.store import schema, writer
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop

@@ -218,7 +218,7 @@ def test_the_thresholds_here_are_those_of_the_published_list() -> None:
 def test_describing_tasks_models_and_recipes_does_not_import_torch() -> None:
     program = (
         "import sys; import nalu_bench.plan.cell, nalu_bench.models.two_layer, nalu_bench.plan.recipe\n"
-        "import nalu_bench.tasks.arithmetic, nalu_bench.tasks.ten_parameter, nalu_bench.run.runner\n"
+        "import nalu_bench.tasks.arithmetic, nalu_bench.tasks.ten_parameter, nalu_bench.running.runner\n"
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)

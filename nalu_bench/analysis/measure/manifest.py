@@ -1,6 +1,7 @@
 """The manifest of a folder of `results/`: what was measured, under which budget, and the hashes of all files."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def stand_ins(manifest: dict[str, Any]) -> str:
     return " and ".join(dict.fromkeys(cell["stands_in"] for cell in manifest["cells"].values() if "stands_in" in cell))
 
 
-def overrides(manifest: dict[str, Any]) -> list[str]:
+def overrides(manifest: Mapping[str, Any]) -> list[str]:
     """The words that were typed beside the budget; older manifests hold only those that changed values."""
     budget = manifest["budget"]
     typed: list[str] = budget.get("overrides", budget.get("changes", []))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
-    from nalu_bench.run.jobs import Job
+    from nalu_bench.running.jobs import Job
 
 NAMED = 4
 """The most blocks that are named with their steps."""

@@ -12,7 +12,7 @@ from nalu_bench.store.leases import OwnLease
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
-    from nalu_bench.run.jobs import Job
+    from nalu_bench.running.jobs import Job
 
 Progress = Callable[[str, int, int], None]
 """Called with the job's label, the steps made since the last call and the seeds solved now."""

@@ -11,8 +11,8 @@ import pytest
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import stop, work
-from nalu_bench.run.jobs import Job, groups, pending
+from nalu_bench.running import stop, work
+from nalu_bench.running.jobs import Job, groups, pending
 from nalu_bench.store.reader import Store
 
 

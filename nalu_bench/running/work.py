@@ -9,9 +9,9 @@ from pathlib import Path
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
-from nalu_bench.run import compiler, memory, process, stop
-from nalu_bench.run.jobs import Group, Job
-from nalu_bench.run.progress import Progress, reporter
+from nalu_bench.running import compiler, memory, process, stop
+from nalu_bench.running.jobs import Group, Job
+from nalu_bench.running.progress import Progress, reporter
 from nalu_bench.store import schema
 from nalu_bench.store.leases import LeaseLostError, Leases, OwnLease
 
@@ -118,7 +118,7 @@ def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> I
 
 def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
     """Write a result and remove its checkpoint; returns the error if that fails, as on a full disk."""
-    from nalu_bench.run import loggers
+    from nalu_bench.running import loggers
     from nalu_bench.store import writer
     from nalu_bench.training import checkpoint
 

@@ -11,8 +11,8 @@ from typing import Any
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import blocks, parse_ranges
 from nalu_bench.plan.restored import cell_of
-from nalu_bench.run import compiler, process
-from nalu_bench.run.comparison import LEVEL, same_bits, shifts
+from nalu_bench.running import compiler, process
+from nalu_bench.running.comparison import LEVEL, same_bits, shifts
 from nalu_bench.store.finished import Finished
 from nalu_bench.store.provenance import provenance
 

@@ -14,9 +14,9 @@ from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import memory, runner
-from nalu_bench.run.available import group_rests
-from nalu_bench.run.jobs import pending
+from nalu_bench.running import memory, runner
+from nalu_bench.running.available import group_rests
+from nalu_bench.running.jobs import pending
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
 
@@ -55,7 +55,7 @@ from pathlib import Path
 import psutil, torch
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block
-from nalu_bench.run import memory
+from nalu_bench.running import memory
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import train_block
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from tqdm import tqdm
 
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import elsewhere, memory, pool, stop
-from nalu_bench.run.check import GIB, check_memory
-from nalu_bench.run.jobs import MOST_TOGETHER, Group, Job, by_cell, groups
-from nalu_bench.run.kept import kept
-from nalu_bench.run.progress import Display, Progress
-from nalu_bench.run.work import Fate, fail, train_group
+from nalu_bench.running import elsewhere, memory, pool, stop
+from nalu_bench.running.check import GIB, check_memory
+from nalu_bench.running.jobs import MOST_TOGETHER, Group, Job, by_cell, groups
+from nalu_bench.running.kept import kept
+from nalu_bench.running.progress import Display, Progress
+from nalu_bench.running.work import Fate, fail, train_group
 from nalu_bench.store.reader import Store
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nalu_bench.cli import main
-from nalu_bench.run import loggers
+from nalu_bench.running import loggers
 
 CELL = ["task=ten_parameter", "model=nmu", "budget=smoke", "device.workers=1", "compile=false"]
 

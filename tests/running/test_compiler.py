@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench.run import compiler
+from nalu_bench.running import compiler
 
 CELL = ["run", "task=ten_parameter", "model=nmu", "device.workers=1", "seeds=1", "budget=smoke"]
 

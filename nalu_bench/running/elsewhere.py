@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from nalu_bench.errors import Interrupted
-from nalu_bench.run import stop
-from nalu_bench.run.progress import Display
+from nalu_bench.running import stop
+from nalu_bench.running.progress import Display
 from nalu_bench.store.leases import Lease, System, Watch
 from nalu_bench.store.reader import damage
 
 if TYPE_CHECKING:
-    from nalu_bench.run.jobs import Job
+    from nalu_bench.running.jobs import Job
 
 PAUSE = 1.0
 """Seconds between two looks at the store."""

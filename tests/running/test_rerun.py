@@ -16,8 +16,8 @@ from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.restored import cell_of
-from nalu_bench.run.comparison import same_bits, shifts
-from nalu_bench.run.rerun import choose
+from nalu_bench.running.comparison import same_bits, shifts
+from nalu_bench.running.rerun import choose
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_results
 

@@ -9,7 +9,7 @@ import pytest
 
 STEPS = """
 import resource
-from nalu_bench.run import process
+from nalu_bench.running import process
 if {tuned}:
     process.tune()
 import torch

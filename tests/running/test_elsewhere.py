@@ -17,8 +17,8 @@ import pytest
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import elsewhere, runner, work
-from nalu_bench.run.jobs import Job, pending
+from nalu_bench.running import elsewhere, runner, work
+from nalu_bench.running.jobs import Job, pending
 from nalu_bench.store import leases
 from nalu_bench.store.leases import Lease, LeaseLostError, Leases, OwnLease, System
 from nalu_bench.store.reader import Store

@@ -24,7 +24,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from nalu_bench.errors import Interrupted, UsageError, plain_warnings
-from nalu_bench.run import stop
+from nalu_bench.running import stop
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -8,7 +8,7 @@ import pytest
 from nalu_bench.plan.blocks import WIDTH
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run.jobs import Job, groups, pending
+from nalu_bench.running.jobs import Job, groups, pending
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
 

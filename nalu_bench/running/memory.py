@@ -18,7 +18,7 @@ from nalu_bench import registry
 from nalu_bench.models.model import Model
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
-from nalu_bench.run.available import available
+from nalu_bench.running.available import available
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -156,7 +156,7 @@ def _step(network: Network, cell: Cell, split: str, size: int, examples: int) ->
     """Bytes of the activations of all seeds, for one batch a seed."""
     import torch
 
-    from nalu_bench.run.meta import LiveBytes
+    from nalu_bench.running.meta import LiveBytes
 
     drawn, noise = _drawn(cell, split, size, examples), torch.empty(network.noise, examples)
     own, common = _constants(cell, split)
@@ -173,7 +173,7 @@ def _evaluation(network: Network, cell: Cell, split: str, size: int, examples: i
     """Bytes of the examples of a split for all seeds, and of what their evaluation needs beyond them."""
     import torch
 
-    from nalu_bench.run.meta import LiveBytes
+    from nalu_bench.running.meta import LiveBytes
 
     drawn, width = _drawn(cell, split, size, examples), cell.model.width
     own, common = _constants(cell, split)

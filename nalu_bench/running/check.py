@@ -7,8 +7,8 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import compiler, memory
-from nalu_bench.run.jobs import Job, by_cell
+from nalu_bench.running import compiler, memory
+from nalu_bench.running.jobs import Job, by_cell
 from nalu_bench.store import upkeep
 
 GIB = 2**30

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import pool, stop
-from nalu_bench.run.jobs import Job
-from nalu_bench.run.kept import kept
-from nalu_bench.run.runner import run_jobs
-from nalu_bench.run.work import fail, failure
+from nalu_bench.running import pool, stop
+from nalu_bench.running.jobs import Job
+from nalu_bench.running.kept import kept
+from nalu_bench.running.runner import run_jobs
+from nalu_bench.running.work import fail, failure
 from nalu_bench.store import schema, upkeep
 from nalu_bench.store.reader import Store
 

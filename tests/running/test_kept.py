@@ -6,9 +6,9 @@ from pathlib import Path
 from nalu_bench.plan.blocks import WIDTH
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
-from nalu_bench.run import runner
-from nalu_bench.run.jobs import pending
-from nalu_bench.run.kept import kept
+from nalu_bench.running import runner
+from nalu_bench.running.jobs import pending
+from nalu_bench.running.kept import kept
 from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
 
