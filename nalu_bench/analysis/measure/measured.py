@@ -73,7 +73,7 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
 
 
 def cells(runs: pd.DataFrame) -> dict[Place, str]:
-    """The place of every cell -> its address; the first of those with the same words."""
+    """The place of every cell -> its address; the first of those with the same words. None if nothing was trained."""
     found: dict[Place, str] = {}
     for *words, cell in runs.reindex(columns=[*CELL_KEYS, "cell"]).drop_duplicates("cell").itertuples(index=False):
         found.setdefault(_place(words), str(cell))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from reported import runs_of
 
+from nalu_bench.analysis.measure.read import RUNS as RUN_COLUMNS
 from nalu_bench.analysis.render import html, latex, markdown, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.text import text
@@ -83,6 +84,5 @@ def test_what_is_not_there_is_a_dash() -> None:
     assert text(Ours(RATE, percent, alone=True)) == "50 %"
 
 
-def test_a_page_without_runs_shows_its_tables() -> None:
-    runs = pd.DataFrame(columns=["task", "setting", "operation", "model", "cell"])
-    assert "href" not in html.tables([TABLE], LINES, runs)
+def test_a_page_of_what_is_only_computed_shows_its_tables() -> None:
+    assert "href" not in html.tables([TABLE], LINES, pd.DataFrame(columns=RUN_COLUMNS))
