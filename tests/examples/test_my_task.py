@@ -45,7 +45,7 @@ def test_its_threshold_is_the_error_of_one_part_in_ten_thousand(task: Task) -> N
 @pytest.mark.parametrize("model", ["nalu", "mlp", "nau"])
 def test_models_of_vectors_train_on_it(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "task=my_task", f"model={model}", "budget=smoke", "device.workers=1"]) == 0
-    assert "2/2 runs  solved 0" in capsys.readouterr().out
+    assert "Runs: 2 finished" in capsys.readouterr().out
 
 
 def test_its_experiment_is_reported_like_those_of_the_papers(my_task: Path) -> None:

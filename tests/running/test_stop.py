@@ -67,7 +67,9 @@ def test_who_waits_for_other_processes_is_interrupted_whatever_their_end_raises(
         raise OSError("no signal")
 
 
-OWN = "import os, signal, sys, time; from nalu_bench.running import stop; stop.own(); kill = os.kill; me = os.getpid()\n"
+OWN = (
+    "import os, signal, sys, time; from nalu_bench.running import stop\nstop.own(); kill = os.kill; me = os.getpid()\n"
+)
 
 
 @pytest.mark.parametrize(

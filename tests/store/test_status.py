@@ -181,4 +181,4 @@ def test_the_last_seeds_that_are_allowed_can_be_trained(
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     cell = ["task=ten_parameter", "model=nmu", "budget=smoke", "device.workers=1"]
     assert main(["run", *cell, "seeds=1", "first_seed=1999999999", "device.width=7"]) == 0
-    assert "1/1 runs" in capsys.readouterr().out
+    assert "Runs: 1 finished" in capsys.readouterr().out

@@ -321,7 +321,7 @@ def test_an_experiment_counts_only_the_results_that_its_report_has(make_cell: Ma
     cell = make_cell()
     for name, seed in (("paper/table1", 0), ("paper/table2", 1)):
         commit(tmp_path / name, f"{cell.digest},{seed},finished")
-    assert Store(tmp_path / "runs", tmp_path, "paper/table1").finished_seeds(cell) == {0}
+    assert Store(tmp_path / "runs", tmp_path, ["paper/table1"]).finished_seeds(cell) == {0}
     assert Store(tmp_path / "runs", tmp_path).finished_seeds(cell) == {0, 1}
 
 

@@ -5,7 +5,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 POINTS = 125
-"""A curve of at least twice as many evaluations is thinned to at least so many. A run then weighs less than 4 kB."""
+"""A curve of at least twice as many evaluations is thinned to at least so many.
+
+A run of a few measures then weighs less than 4 kB.
+"""
 
 LARGEST = 1024
 """Largest number of entries of a committed matrix. Larger matrices stay in the run store."""
