@@ -45,15 +45,31 @@ def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.
         assert set(seeds) <= store.finished_seeds(wanted[str(digest)].cell) & set(wanted[str(digest)].seeds)
 
 
-@pytest.fixture
-def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
-    """Run a small experiment at a budget of its own."""
-    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+@pytest.fixture(scope="module")
+def small() -> experiment.Experiment:
+    """A small experiment with budgets of its own."""
     budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
     budgets = {"smoke": budget | {"seeds": 1}, "short": budget | {"seeds": 2}, "paper": budget}
-    small = replace(experiment.load("madsen2020/table1"), budgets=budgets)
+    return replace(experiment.load("madsen2020/table1"), budgets=budgets)
+
+
+@pytest.fixture(scope="module")
+def trained(small: experiment.Experiment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of its runs, to be copied."""
+    home = tmp_path_factory.mktemp("trained")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NALU_BENCH_HOME", str(home))
+        patch.setattr(experiment, "load", lambda name: small)
+        assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    return home / "runs"
+
+
+@pytest.fixture
+def scope(small: experiment.Experiment, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> writer.Scope:
+    """The small experiment, with its runs in a store of the test's own."""
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     monkeypatch.setattr(experiment, "load", lambda name: small)
-    assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    shutil.copytree(trained, tmp_path / "runs")
     plan = compose.plan_experiment(small, ["budget=paper"])
     return writer.Scope(small, plan.budget, plan.custom, plan.cells)
 
