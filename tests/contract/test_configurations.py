@@ -61,16 +61,24 @@ def configured(group: str, name: str) -> Any:
 
 @functools.cache
 def first_of_its_kind(kind: str) -> str:
-    """The model whose memory is estimated: for one of every class, because an estimate takes longer than the steps."""
+    """The model of a class whose memory is estimated."""
     return next(name for name in compose.group_names("model") if configured("model", name).kind == kind)
 
 
+@pytest.fixture
+def without_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No estimate of memory, which takes longer than a smoke budget."""
+    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0))
+
+
 @pytest.mark.parametrize("name", compose.group_names("model"))
-def test_every_model_trains_a_smoke_cell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_model_trains_a_smoke_cell(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     model = configured("model", name)
     if name != first_of_its_kind(model.kind):
-        monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0))
+        request.getfixturevalue("without_estimate")
     task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
     sizes = ["recipe.evaluation_size=100", "recipe.batch_size=4", "budget.steps=2", "budget.log_every=2", *small(task)]
     assert main(["run", f"task={task}", f"model={name}", "budget=smoke", "device.workers=1", *sizes]) == 0
@@ -86,9 +94,7 @@ def test_relu_models_have_a_linear_second_layer() -> None:
 
 LONG = {
     "iit_report/tables", "leaderboard/static", "madsen2020/figure3a", "madsen2020/mnist_product", "madsen2020/table2",
-    "trask2018/figure1", "trask2018/figure5", "trask2018/figure5_longer", "trask2018/table1", "trask2018/table1_finalist",
-    "trask2018/table1_forensics", "trask2018/table1_recurrent_finalist", "trask2018/table1_recurrent_forensics",
-    "trask2018/table1_search", "trask2018/table2", "trask2018/table3_forensics",
+    "trask2018/figure1", "trask2018/figure5", "trask2018/figure5_longer", "trask2018/table1", "trask2018/table2",
 }  # fmt: skip
 """Experiments that take more than ten seconds run in the slow tests; others of their kind stay among the fast ones."""
 
@@ -97,6 +103,7 @@ def by_length(name: str) -> Any:
     return pytest.param(name, marks=[pytest.mark.slow, pytest.mark.timeout(900)] if name in LONG else [])
 
 
+@pytest.mark.usefixtures("without_estimate")
 @pytest.mark.parametrize("name", [by_length(name) for name in experiment.names()])
 def test_every_experiment_runs_and_reports_at_the_smoke_budget(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
