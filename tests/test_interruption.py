@@ -14,7 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-KILLS = 20
+KILLS = 12
+WAYS = ("SIGKILL", "SIGTERM", "SIGINT", "worker")
 ARGUMENTS = [
     "-m", "task=ten_parameter", "task.operation=mul,add", "model=nau,nmu", "seeds=50", "recipe.steps=400",
     "recipe.log_every=20", "compile=false", "device.workers=2",
@@ -44,19 +45,21 @@ def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     return []
 
 
-def kill(process: "subprocess.Popen[str]", chance: random.Random, within: float) -> str | None:
-    """Kill the command or one of its workers at a random moment; returns how, or None if the command was faster."""
-    way = chance.choice(["SIGKILL", "SIGTERM", "SIGINT", "worker"])
+def kill(process: "subprocess.Popen[str]", way: str, chance: random.Random, within: float) -> bool:
+    """Kill the command or one of its workers at a random moment; returns whether it was still running."""
     time.sleep(chance.uniform(0, within))
     alive = workers(process)
+    while way == "worker" and not alive and process.poll() is None:
+        time.sleep(0.1)
+        alive = workers(process)
     if process.poll() is not None:
-        return None
-    if way == "worker" and alive:
+        return False
+    if way == "worker":
         with contextlib.suppress(psutil.NoSuchProcess):
             chance.choice(alive).kill()
         time.sleep(chance.uniform(0, within / 4))  # what the others make of it
     process.send_signal(signal.SIGKILL if way == "worker" else signal.Signals[way])
-    return way if way != "worker" or alive else "SIGKILL"
+    return True
 
 
 def stored(home: Path) -> dict[str, bytes]:
@@ -80,23 +83,23 @@ def test_a_run_that_is_killed_at_random_moments_stores_the_bits_of_one_that_is_n
     within = 0.7 * (time.monotonic() - started)
     expected = stored(tmp_path / "undisturbed")
     assert len({path.rpartition("/")[0] for path in expected}) == BLOCKS
-    ways: list[str] = []
+    ways = [*WAYS] * (KILLS // len(WAYS))
+    chance.shuffle(ways)
     homes = (tmp_path / str(number) for number in itertools.count())
-    while len(ways) < KILLS:
+    while ways:
         home = next(homes)
-        while len(stored(home)) < len(expected) and len(ways) < KILLS:
+        while len(stored(home)) < len(expected) and ways:
             with training(home) as process:
-                way = kill(process, chance, within)
+                way = ways[-1] if kill(process, ways[-1], chance, within) else None
                 output = process.communicate(timeout=60 if way else 900)[1]
             check_end(way, process.returncode, output)
-            ways += [way] if way else []
+            del ways[len(ways) - (way is not None) :]
         finish(home)
         found = stored(home)
         assert found.keys() == expected.keys()
         assert [path for path in expected if found[path] != expected[path]] == []
         assert not list(home.glob("runs/*/*/*/checkpoints/*.pt"))
         assert not list(home.glob("runs/*/*/*/failures/*"))
-    assert {"SIGKILL", "SIGTERM", "SIGINT", "worker"} == set(ways)
 
 
 def check_end(way: str | None, code: int, output: str) -> None:

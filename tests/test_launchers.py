@@ -159,7 +159,7 @@ def test_a_launcher_that_gives_up_fails_the_command_and_names_what_is_left(
     assert any(line.startswith("the launcher stopped") and 'Could not detect "srun"' in line for line in told)
     assert len([line for line in told if line.startswith("failed: ")]) == 2
     assert told[-1] == "2 of 2 blocks failed; --only-failed tries what failed again."
-    assert main(["run", "-m", *SMALL, "model=nau,nmu", "--only-failed"]) == 0
+    assert main(["run", "-m", *SMALL, "model=nau,nmu", "--only-failed", "device.workers=1"]) == 0
     assert len(list(home.glob("runs/*/*/*/parts/*"))) == 2
     assert list(home.glob("runs/.hydra/*"))
 

@@ -16,6 +16,7 @@ def test_the_cell_of_every_timed_workload_composes(monkeypatch: pytest.MonkeyPat
         assert workload.cell(20, 10).recipe.steps == 20
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_compiled_block_trains_a_seed_many_times_faster_than_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCHMARKS)

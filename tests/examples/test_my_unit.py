@@ -46,17 +46,17 @@ def test_it_is_listed_with_the_others_and_not_imported_for_that(capsys: pytest.C
 def test_the_leaderboard_trains_it_alone_and_ranks_it_among_the_committed_ones(
     my_unit: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["leaderboard", "unit=my_unit", "budget=short"]) == 0
+    assert main(["leaderboard", "unit=my_unit", "budget=short", "task.operation=mul"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("350 of 3500 runs of 140 cells to train.")
+    assert told.startswith("100 of 1000 runs of 40 cells to train.")
     assert "Real NPU" in told
     table = pd.read_csv(my_unit / "home/results/local/leaderboard/static/table.csv")
     solved = table[table["metric"].eq("success_rate") & table["task"].eq("arithmetic")].groupby("model")["ours"].sum()
     assert solved["single_my_unit"] > 0
     first = pd.read_csv(paths.CHECKOUT / "results/leaderboard/static/runs.csv").query(
-        "seed < 25 and model == 'single_nmu'"
+        "seed < 25 and model == 'single_nmu' and operation == 'mul'"
     )
-    assert solved["single_nmu"] == pytest.approx(first["solved"].mean() * 14)
+    assert solved["single_nmu"] == pytest.approx(first["solved"].mean() * 4)
 
 
 def test_its_own_tests_pass() -> None:

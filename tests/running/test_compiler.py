@@ -1,13 +1,12 @@
 """The choice of the C++ compiler, and the messages if it does not work."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nalu_bench.cli import main
 from nalu_bench.running import compiler
 
 CELL = ["run", "task=ten_parameter", "model=nmu", "device.workers=1", "seeds=1", "budget=smoke"]
@@ -38,20 +37,15 @@ def test_a_compiler_that_is_missing_or_broken_does_not_work(broken: Path, monkey
     assert not compiler.works()
 
 
-def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command in a new process: torch reads CXX when it is imported."""
-    return subprocess.run([sys.executable, "-m", "nalu_bench", *arguments], capture_output=True, text=True, check=False)
-
-
-def test_without_a_compiler_training_is_eager_and_says_so_once(broken: Path) -> None:
-    finished = run([*CELL, "compile=null"])
-    assert finished.returncode == 0
-    assert finished.stderr.count(f"no working C++ compiler ({broken}): training eagerly") == 1
+def test_without_a_compiler_training_is_eager_and_says_so_once(
+    broken: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*CELL, "compile=null"]) == 0
+    assert capsys.readouterr().err.count(f"no working C++ compiler ({broken}): training eagerly") == 1
     (manifest,) = broken.parent.glob("runs/*/*/*/parts/*/manifest.json")
     assert json.loads(manifest.read_text())["mode"] == "eager"
 
 
-def test_compilation_that_is_asked_for_needs_a_compiler(broken: Path) -> None:
-    finished = run([*CELL, "compile=true"])
-    assert finished.returncode == 2
-    assert f"compile=true needs a C++ compiler, and {broken} does not work" in finished.stderr
+def test_compilation_that_is_asked_for_needs_a_compiler(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CELL, "compile=true"]) == 2
+    assert f"compile=true needs a C++ compiler, and {broken} does not work" in capsys.readouterr().err

@@ -217,6 +217,7 @@ def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
         assert same(result, train(cell, tmp_path / "alone"))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_compiled_cells_have_the_bits_they_have_alone(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
     first, *others = different(make_cell, make_task, log_every=10)[:2]

@@ -8,22 +8,23 @@ A generator is its key, 624 words, and its position: the number of words of the 
 
 from typing import Any
 
-import numba
 import numpy as np
 from numba import float64, int64, uint8, uint32, void
+
+from nalu_bench.training.random.kernel import kernel
 
 WORDS, FAR = 624, 397
 UPPER, LOWER, MATRIX = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
 MASK_7, MASK_15, ONE = np.uint32(0x9D2C5680), np.uint32(0xEFC60000), np.uint32(1)
 
 
-@numba.njit(uint32(uint32, uint32, uint32), inline="always")
+@kernel(uint32(uint32, uint32, uint32), inline="always")
 def _mixed(this: Any, after: Any, far: Any) -> Any:
     y = (this & UPPER) | (after & LOWER)
     return uint32(far ^ (y >> ONE) ^ (MATRIX * (y & ONE)))
 
 
-@numba.njit(void(uint32[::1]), error_model="numpy")
+@kernel(void(uint32[::1]), error_model="numpy")
 def _renew(key: Any) -> None:
     """Replace the key by the next one."""
     for i in range(WORDS - FAR):
@@ -33,7 +34,7 @@ def _renew(key: Any) -> None:
     key[WORDS - 1] = _mixed(key[WORDS - 1], key[0], key[FAR - 1])
 
 
-@numba.njit(void(uint32[::1], uint32[::1]), error_model="numpy")
+@kernel(void(uint32[::1], uint32[::1]), error_model="numpy")
 def _temper(key: Any, words: Any) -> None:
     """The words that a key gives."""
     for i in range(WORDS):
@@ -44,13 +45,13 @@ def _temper(key: Any, words: Any) -> None:
         words[i] = uint32(y ^ (y >> uint32(18)))
 
 
-@numba.njit(float64(uint32, uint32), inline="always")
+@kernel(float64(uint32, uint32), inline="always")
 def _double(first: Any, second: Any) -> Any:
     high, low = float64(first >> uint32(5)), float64(second >> uint32(6))
     return (high * 67108864.0 + low) / 9007199254740992.0
 
 
-@numba.njit(void(uint32[:, ::1], int64[::1], float64, float64, float64[:, ::1]), error_model="numpy")
+@kernel(void(uint32[:, ::1], int64[::1], float64, float64, float64[:, ::1]), error_model="numpy")
 def fill(keys: Any, positions: Any, low: Any, high: Any, out: Any) -> None:
     """Fill every row of `out` as `RandomState.uniform(low, high)` of its generator does.
 
@@ -78,7 +79,7 @@ def fill(keys: Any, positions: Any, low: Any, high: Any, out: Any) -> None:
         positions[s] = at
 
 
-@numba.njit(void(uint32[:, ::1], int64[::1], uint8[:, ::1]), error_model="numpy")
+@kernel(void(uint32[:, ::1], int64[::1], uint8[:, ::1]), error_model="numpy")
 def fill_bits(keys: Any, positions: Any, out: Any) -> None:
     """Fill every row of `out` (S, count) as `RandomState.randint(2)` of its generator does; else as `fill`."""
     words = np.empty(WORDS, np.uint32)

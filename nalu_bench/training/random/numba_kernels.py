@@ -10,6 +10,7 @@ import numpy as np
 from numba import float32, int64, uint64, void
 
 from nalu_bench.training.random import streams
+from nalu_bench.training.random.kernel import kernel
 
 MIX_1, MIX_2 = np.uint64(streams.MIX_1), np.uint64(streams.MIX_2)
 TWO_TIMES_24_BITS = np.uint64(0x00FFFFFF00FFFFFF)
@@ -19,7 +20,7 @@ CHUNK = 512
 """Outputs that are mixed before they become floats: few enough for the first-level cache."""
 
 
-@numba.njit(void(uint64, uint64, uint64[::1]), error_model="numpy")
+@kernel(void(uint64, uint64, uint64[::1]), error_model="numpy")
 def _mix(first: Any, gamma: Any, out: Any) -> None:
     """Bits 8 to 31 and 40 to 63 of consecutive outputs, the first of them at the state `first`."""
     for i in range(out.size):
@@ -30,7 +31,7 @@ def _mix(first: Any, gamma: Any, out: Any) -> None:
         out[i] = (z >> uint64(8)) & TWO_TIMES_24_BITS
 
 
-@numba.njit(void(numba.int32[::1], float32[:, ::1], float32[::1]), error_model="numpy")
+@kernel(void(numba.int32[::1], float32[:, ::1], float32[::1]), error_model="numpy")
 def _spread(bits: Any, lines: Any, out: Any) -> None:
     a, b, c, d = lines[0, 0], lines[0, 1], lines[1, 0], lines[1, 1]
     for i in range(out.size):
@@ -40,7 +41,7 @@ def _spread(bits: Any, lines: Any, out: Any) -> None:
         out[i] = offset + slope * u
 
 
-@numba.njit(void(uint64[:, ::1], int64, float32[:, ::1], float32[:, ::1]), error_model="numpy")
+@kernel(void(uint64[:, ::1], int64, float32[:, ::1], float32[:, ::1]), error_model="numpy")
 def fill(keys: Any, step: Any, lines: Any, out: Any) -> None:
     """Write batch `step` of every stream, spread by `lines`, into a row of `out`.
 

@@ -368,6 +368,7 @@ def test_a_seed_trains_to_the_same_bits_whatever_its_neighbours_draw(make_cell: 
     bits_with_other_neighbours(on_streams(make_cell, task=make_task(features=8)), EAGER)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_compiled_a_seed_trains_to_the_same_bits_whatever_its_neighbours_draw(
     make_cell: MakeCell, make_task: MakeTask
