@@ -34,7 +34,7 @@ test: $(READY) ## run all tests but the slow ones, in minutes
 
 test-slow: $(READY) ## run the slow tests and the notebooks
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q --nbmake notebooks
+	$(BIN)/python -m pytest -q --nbmake notebooks
 
 notebooks: $(READY) ## open the notebooks in a browser (installs jupyterlab)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks]'
