@@ -115,7 +115,7 @@ def square_or_save(item: Any, tell: Callable[..., None]) -> Any:
 SCRIPT = """
 from nalu_bench.errors import UsageError
 from nalu_bench.running import pool
-from tests.run.test_pool import square
+from tests.running.test_pool import square
 {guard}
     try:
         print(dict(pool.outcomes(square, [1, 2, 3], 2, lambda *event: None)))
@@ -153,7 +153,7 @@ def test_a_process_that_dies_costs_its_own_work_alone() -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_a_parent_that_is_killed(ending: signal.Signals) -> None:
-    code = "from nalu_bench.running import pool; from tests.run.test_pool import stay; import sys\n"
+    code = "from nalu_bench.running import pool; from tests.running.test_pool import stay; import sys\n"
     code += "if __name__ == '__main__': list(pool.outcomes(stay, [1], 1, lambda words: print(words, flush=True)))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as parent:

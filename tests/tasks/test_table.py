@@ -180,7 +180,7 @@ def test_status_needs_no_file_where_its_checksum_is_stated(capsys: pytest.Captur
     Path("my.csv").unlink()
     capsys.readouterr()
     assert main(["status", *asked]) == 0
-    assert "Runs: 2 finished" in capsys.readouterr().out
+    assert "2/2 runs" in capsys.readouterr().out
     assert main(["run", *words(f"task.sha256={content}", "seeds=26")]) == 2
     assert "my.csv must be a file that can be read (No such file or directory" in capsys.readouterr().err
 
