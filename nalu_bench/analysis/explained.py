@@ -25,7 +25,7 @@ def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> 
     Raises:
         UsageError if there is no such column, or no printed number with these words.
     """
-    lines = [line for line in file.read(folder / "table.csv") if line.printed and line.printed.text]
+    lines = [line for line in file.read(folder / "table.csv") if line.printed_text]
     if not lines:
         raise UsageError(f"{experiment.name} has no printed numbers; its table is {short(folder / 'table.md')}.")
     chosen = [line for line in lines if _has(line, wanted, lines)]

@@ -49,12 +49,13 @@ def committed(results: Path, name: str) -> Iterator[Path]:
 
 
 def usable(wanted: Sequence[Wanted], results: Path) -> list[Path]:
-    """The folders of committed results with runs of these cells, judged by the criteria that their tasks have."""
+    """The folders of committed results with runs of these cells, all judged by the criteria that their tasks have."""
     cells = {want.cell.digest: want.cell for want in wanted}
     found = []
     for path in sorted(results.glob(f"*/*/{MANIFEST}")):
         held = (read_manifest(path.parent) or {})["cells"]
-        if any(held[digest]["criteria"] == judged_by(cells[digest]) for digest in cells.keys() & held.keys()):
+        shared = cells.keys() & held.keys()
+        if shared and all(held[digest]["criteria"] == judged_by(cells[digest]) for digest in shared):
             found.append(path.parent)
     return found
 

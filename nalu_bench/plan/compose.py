@@ -313,9 +313,10 @@ def _with_units(groups: tuple[str, ...], units: tuple[str, ...]) -> DictConfig:
     config = _composed(groups)
     model, kind = config.model, cast(type[Model], OmegaConf.get_type(config, "model"))
     shape, open_ = str(model.name), model.of == []
-    shapes = ", ".join(name for name in group_names("model") if _is_shape(name))
     if units and not open_:
-        raise UsageError(f"model={shape} takes no unit=: leave it out, or choose a shape, one of {shapes}.")
+        raise UsageError(
+            f"model={shape} takes no unit=: leave it out, or choose a shape, one of {', '.join(shapes())}."
+        )
     if open_ and not units:
         raise UsageError(f"model={shape} needs its units: unit=NAME, one of {', '.join(unit_files.files())}.")
     if model.get("of") is None and not units:
@@ -331,8 +332,9 @@ def _with_units(groups: tuple[str, ...], units: tuple[str, ...]) -> DictConfig:
         return cast(DictConfig, OmegaConf.merge(open_config, {"model": found}))
 
 
-def _is_shape(name: str) -> bool:
-    return folders.values(group_files("model")[name]).get("of") == []
+def shapes() -> list[str]:
+    """The models whose file leaves its units open, for `unit=`. This reads the files of all models."""
+    return [name for name, path in group_files("model").items() if folders.values(path).get("of") == []]
 
 
 def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:

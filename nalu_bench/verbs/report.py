@@ -69,7 +69,7 @@ def tell(loaded: "Loaded", page: bool = True) -> None:
     if experiment.local:
         print(f"in Python:          nalu_bench.load({experiment.name!r})")
         return
-    if any(line.printed and line.printed.text for line in loaded.report.lines):
+    if any(line.printed_text for line in loaded.report.lines):
         budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
         print(f"why each verdict:   nalu-bench explain {experiment.name}{budget}")
     print(f"what the paper says, what we chose, what came out:   {paths.short(experiment.folder / 'README.md')}")

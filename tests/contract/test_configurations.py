@@ -22,7 +22,7 @@ TABLE = Path(__file__).parent / "table.csv"
 """A table for tasks that read one."""
 
 
-SHAPES = [name for name in compose.group_names("model") if compose._is_shape(name)]
+SHAPES = compose.shapes()
 
 
 @pytest.mark.parametrize("group", compose.GROUPS)

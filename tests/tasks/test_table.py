@@ -58,7 +58,8 @@ def parts(*changes: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_every_model_of_vectors_trains_on_it() -> None:
-    named = [name for name in compose.group_names("model") if not compose._is_shape(name)]
+    shapes = compose.shapes()
+    named = [name for name in compose.group_names("model") if name not in shapes]
     models = [name for name in named if cell(f"model={name}").skip() is None]
     assert {"mlp", "linear", "relu6", "nac", "nac_mul", "nalu", "gated_nau_nmu", "nau", "nmu", "iit_nac"} <= set(models)
     assert main(["run", "-m", *words(f"model={','.join(models)}", "budget.steps=1", "budget.log_every=1")]) == 0

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.blocks import parse_ranges
-from nalu_bench.plan.setting import Setting
 from nalu_bench.store.schema import Status
 
 CELL_KEYS = ["task", "setting", "operation", "model"]
@@ -63,7 +62,7 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
         UsageError if two cells cannot be told apart by these words: their runs must not be mixed.
     """
     for words, group in runs.groupby(CELL_KEYS, sort=False):
-        place = _place(words)
+        place = Place.parse(dict(zip(CELL_KEYS, words, strict=True)), CELL_KEYS)
         if group["cell"].nunique() > 1:
             raise UsageError(
                 f"two cells are both called {place.told()}; "
@@ -75,15 +74,9 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
 def cells(runs: pd.DataFrame) -> dict[Place, str]:
     """The place of every cell -> its address; the first of those with the same words. None if nothing was trained."""
     found: dict[Place, str] = {}
-    for *words, cell in runs.reindex(columns=[*CELL_KEYS, "cell"]).drop_duplicates("cell").itertuples(index=False):
-        found.setdefault(_place(words), str(cell))
+    for row in records(runs.reindex(columns=[*CELL_KEYS, "cell"]).drop_duplicates("cell")):
+        found.setdefault(Place.parse(row, CELL_KEYS), str(row["cell"]))
     return found
-
-
-def _place(words: Iterable[Any]) -> Place:
-    """The place of a cell, from its `CELL_KEYS`."""
-    task, setting, operation, model = map(str, words)
-    return Place(task, Setting.parse(setting), operation, model=model)
 
 
 def count_note(runs: pd.DataFrame) -> str:

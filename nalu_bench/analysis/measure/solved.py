@@ -48,6 +48,12 @@ def solved_facts_of(
     return runs.assign(**facts)
 
 
+def solved_ones(runs: pd.DataFrame) -> "pd.Series[bool]":
+    """Which runs are solved: one that failed, and so has no such fact, is not."""
+    facts = runs["solved"] if "solved" in runs else pd.Series(False, index=runs.index)
+    return facts.astype("boolean").fillna(False).astype(bool)
+
+
 def passing(runs: pd.DataFrame, column: str, limit: float) -> NDArray[np.bool_]:
     """Which runs are below a limit in a column, at their selected step; those without a number there are not.
 

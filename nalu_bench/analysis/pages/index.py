@@ -63,7 +63,7 @@ def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     numbers = [line for line in lines if not (line.printed and line.printed.in_words)]
     if numbers:
         counted = Counter(line.verdict for line in numbers)
-        printed = sum(1 for line in numbers if line.printed and line.printed.text)
+        printed = sum(1 for line in numbers if line.printed_text)
         badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
         alone = f", and {len(numbers) - printed} of ours where none is printed" if printed < len(numbers) else ""
         yield {"text": f"{printed} printed numbers{alone}", "verdicts": badges, "found": ""}

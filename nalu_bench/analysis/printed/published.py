@@ -18,7 +18,6 @@ from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.line import Printed
 from nalu_bench.analysis.table.place import KEYS, Place
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.plan.setting import Setting
 
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
 
@@ -30,12 +29,7 @@ def read(path: Path) -> pd.DataFrame:
 
 def typed(frame: pd.DataFrame) -> dict[Place, Printed]:
     """The printed number of every place. `deviation` is a column of recomputed numbers alone."""
-    return {_place(row): _printed(row) for row in frame.to_dict("records")}
-
-
-def _place(row: Mapping[Hashable, str]) -> Place:
-    words = {key: row[key] for key in KEYS}
-    return Place(**words | {"setting": Setting.parse(words["setting"])})  # type: ignore[arg-type]
+    return {Place.parse(row, KEYS): _printed(row) for row in frame.to_dict("records")}
 
 
 def _printed(row: Mapping[Hashable, str]) -> Printed:

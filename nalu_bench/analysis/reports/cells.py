@@ -1,6 +1,6 @@
 """Any cells on any tasks: success, speed of convergence, sparsity and errors, one row a cell."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, row_of
 from nalu_bench.analysis.stats import medians
@@ -69,7 +69,7 @@ class Cells(Kind):
         cells = grouped(lines, lambda line: line.place.cell())
         solved = {name: shown for name, shown in SOLVED.items() if any(line.place.metric == name for line in lines)}
         errors = list(dict.fromkeys((line.place.split, line.place.metric) for line in lines if line.place.split))
-        words = [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in cells}) > 1]
+        words = _words(cells)
         rows: list[list[Shown]] = []
         for place, mine in cells.items():
             found = {(line.place.split, line.place.metric): line for line in mine}
@@ -88,7 +88,7 @@ class Cells(Kind):
             lambda line: (line.place.split, line.place.metric),
         )
         places = list(dict.fromkeys(line.place.cell() for line in lines))
-        words = [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in places}) > 1]
+        words = _words(places)
         figure, axes = style.new_figure(
             2.0 + 2.2 * len(panels), 1.3 + 0.24 * len(places), columns=len(panels), sharey=True
         )
@@ -103,8 +103,7 @@ class Cells(Kind):
 
 
 def _solved(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
-    facts = runs["solved"] if "solved" in runs else pd.Series(False, runs.index)
-    solved = runs[facts.astype("boolean").fillna(False).astype(bool)]
+    solved = runs[solved_ones(runs)]
     rate = Value(len(solved) / len(runs), *wilson_interval(len(solved), len(runs)))
     yield row_of(place.at(metric="success_rate"), rate, runs)
     for metric, column in {"solved_at_median": "solved_at", "sparsity_error_median": "sparsity_error"}.items():
@@ -122,6 +121,11 @@ def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:
         if f"{split}_{measure}" in runs:
             errors = medians.finite_or_worst(runs[f"{split}_{measure}"])
             yield row_of(place.at(split=split, metric=measure), Value(*medians.median_of(errors)), runs)
+
+
+def _words(places: Collection[Place]) -> list[str]:
+    """The words by which places differ, beside the model."""
+    return [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in places}) > 1]
 
 
 def _told(place: Place, word: str) -> str:

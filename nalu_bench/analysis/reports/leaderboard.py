@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
@@ -147,7 +147,7 @@ class Leaderboard(Kind):
 
 def _judged(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs; one that failed is not solved."""
-    return runs.assign(solved=runs["solved"].astype("boolean").fillna(False).astype(bool))
+    return runs.assign(solved=solved_ones(runs))
 
 
 def _learned(place: Place) -> Place:

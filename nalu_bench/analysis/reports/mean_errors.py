@@ -111,7 +111,7 @@ class Errors(Kind):
     def _table(self, lines: Sequence[Line], heading: str, measure: str) -> Table:
         found = {(line.place.model, line.place.split, line.place.metric): line for line in lines}
         title = f"{heading}{self.experiment.title} ({self.experiment.source})"
-        printed = any(line.printed and line.printed.text for line in lines)
+        printed = any(line.printed_text for line in lines)
         return (self._beside_printed if printed else self._alone)(title, measure, found)
 
     def _beside_printed(self, title: str, measure: str, lines: Lines) -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import passing, solved_facts
+from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_ones
 from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
@@ -172,7 +172,7 @@ class Success(Kind):
         lines = self._in_order(lines)
         several = len({line.place.operation for line in lines}) > 1
         columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
-        compared, rows = any(line.printed and line.printed.text for line in lines), list[list[Shown]]()
+        compared, rows = any(line.printed_text for line in lines), list[list[Shown]]()
         for operation, part in grouped(lines, lambda line: line.place.operation).items():
             above = [style.operation_label(part[0].place.task, operation)] if several else []
             for cell, group in grouped(part, lambda line: line.place.cell()).items():
@@ -213,8 +213,7 @@ def _rank(order: Sequence[str], word: str) -> int:
 def _complete(runs: pd.DataFrame) -> pd.DataFrame:
     """Fill in missing facts: a run that failed has none and is not solved."""
     missing = {name: np.nan for name in ("solved_at", "sparsity_error") if name not in runs}
-    solved = runs["solved"] if "solved" in runs else pd.Series(False, index=runs.index)
-    return runs.assign(**missing, solved=solved.astype("boolean").fillna(False).astype(bool))
+    return runs.assign(**missing, solved=solved_ones(runs))
 
 
 def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple[float, float, float], str]:

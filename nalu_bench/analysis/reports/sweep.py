@@ -68,7 +68,7 @@ class Sweep(Success):
         places = sorted({self._at(line) for line in lines})
         for model, group in grouped(lines, lambda line: line.place.model).items():
             by_place = {self._at(line): line for line in group}
-            printed = any(line.printed and line.printed.text for line in group)
+            printed = any(line.printed_text for line in group)
             shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
             if printed:
                 shown |= {"printed": lambda line: Theirs(line, form), "verdict": Judged}

@@ -1,6 +1,7 @@
 """Our numbers beside the printed ones, with the verdicts of the whole experiment."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
 from nalu_bench.analysis.table.line import NOTHING, Line, Printed, Row
@@ -28,9 +29,7 @@ def _line(row: Row, printed: Printed | None, comparison: Comparison | None) -> L
     line = Line(row.place, row.ours, row.n_seeds, row.steps, printed, notes=row.notes)
     if comparison is None:
         return line
-    found = comparison
-    notes = (*row.notes, *found.notes)
-    return Line(
-        row.place, row.ours, row.n_seeds, row.steps, printed, found.verdict, found.by, found.reason, notes,
-        found.threshold,
+    return replace(
+        line, verdict=comparison.verdict, by=comparison.by, reason=comparison.reason,
+        notes=(*row.notes, *comparison.notes), threshold=comparison.threshold,
     )  # fmt: skip

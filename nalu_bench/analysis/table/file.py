@@ -9,7 +9,6 @@ import pandas as pd
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import IN_WORDS, Line, Printed, Value
 from nalu_bench.analysis.table.place import KEYS, Place
-from nalu_bench.plan.setting import Setting
 
 COLUMNS = [
     *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
@@ -47,7 +46,6 @@ def _row(line: Line) -> dict[str, object]:
 
 
 def _line(row: dict[str, str]) -> Line:
-    place = Place(**{key: row[key] for key in KEYS} | {"setting": Setting.parse(row["setting"])})  # type: ignore[arg-type]
     ours = Value(*(float(row[key] or "nan") for key in ("ours", "ours_low", "ours_high")))
     there = row["printed"] or row["verdict"]
     printed = Printed(row["printed"], row["printed_low"], row["printed_high"]) if there else None
@@ -56,6 +54,6 @@ def _line(row: dict[str, str]) -> Line:
     thresholds = [note.removeprefix(IN_WORDS) for note in notes if note.startswith(IN_WORDS)]
     told = tuple(note for note in notes if not note.startswith(IN_WORDS))
     return Line(
-        place, ours, int(row["n_seeds"]), int(row["steps"]), printed, verdict, row["by"], row["reason"], told,
-        "".join(thresholds),
+        Place.parse(row, KEYS), ours, int(row["n_seeds"]), int(row["steps"]), printed, verdict, row["by"],
+        row["reason"], told, "".join(thresholds),
     )  # fmt: skip

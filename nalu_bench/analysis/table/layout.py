@@ -3,7 +3,7 @@
 Terminal, Markdown, LaTeX and HTML are renderers in `analysis/render`: they read a layout and change nothing of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nalu_bench.analysis.table.formats import Format
@@ -54,9 +54,3 @@ class Table:
 def ours(line: Line | None, form: Format) -> Shown:
     """Our number of a line, if there is one."""
     return Ours(line, form) if line else EMPTY
-
-
-def facts(title: str, names: Mapping[str, str], lines: Iterable[Line], form: Format) -> Table:
-    """One number a row: metric -> its name."""
-    found = {line.place.metric: line for line in lines}
-    return Table(title, ["", ""], [[name, Ours(found[metric], form)] for metric, name in names.items()])

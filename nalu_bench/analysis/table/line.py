@@ -108,6 +108,11 @@ class Line:
         """Whether the comparison was made, whatever came out."""
         return self.verdict not in (None, Verdict.NOT_COMPARABLE)
 
+    @property
+    def printed_text(self) -> str:
+        """The printed number as text; empty if none is printed."""
+        return self.printed.text if self.printed else ""
+
     def told(self) -> tuple[str, ...]:
         """All notes, with the threshold of a claim as a sentence."""
         return (*self.notes, f"{IN_WORDS}{self.threshold}") if self.threshold else self.notes

@@ -1,6 +1,7 @@
 """The place of a number: what was measured, and on which cell."""
 
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from nalu_bench.plan.setting import Setting
@@ -22,13 +23,19 @@ class Place:
     model: str = ""
     metric: str = ""
 
+    @classmethod
+    def parse(cls, row: Mapping[Any, Any], columns: Iterable[str]) -> "Place":
+        """The place that these columns of a row name."""
+        texts = {name: str(row[name]) for name in columns}
+        return cls(**texts | {"setting": Setting.parse(texts["setting"])})  # type: ignore[arg-type]
+
     def at(self, **words: Any) -> "Place":
         """The place with other words."""
         return replace(self, **words)
 
     def words(self) -> dict[str, str]:
         """Column of `table.csv` -> text."""
-        return {key: str(value) for key, value in {**asdict(self), "setting": self.setting}.items()}
+        return {word.name: str(getattr(self, word.name)) for word in fields(self)}
 
     def cell(self) -> "Place":
         """The place of the cell itself, without split and metric."""

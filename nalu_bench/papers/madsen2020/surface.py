@@ -155,7 +155,7 @@ class Surface(Kind):
         return grid, grid[grid >= panel.lowest]
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        printed = {line.place.metric for line in lines if line.printed and line.printed.text}
+        printed = {line.place.metric for line in lines if line.printed_text}
         header = ["Second layer"]
         for metric, (name, _) in METRICS.items():
             header += [name, *(["printed", "verdict"] if metric in printed else [])]

@@ -154,8 +154,7 @@ class Identity(Kind):
         errors = [line for line in lines if not line.place.metric.startswith(CLAIM)]
         title = f"{self.experiment.title} ({self.experiment.source})"
         rows: list[list[Shown]] = [
-            [line.printed.text if line.printed else "", tested_by(line), Ours(line, three_digits), Judged(line)]
-            for line in claims
+            [line.printed_text, tested_by(line), Ours(line, three_digits), Judged(line)] for line in claims
         ]
         header = ["The source says", "Tested by", "ours", "verdict"]
         return [self._errors_table(errors, title), Table(f"Claims. {title}", header, rows)]

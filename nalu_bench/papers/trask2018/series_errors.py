@@ -179,7 +179,7 @@ class SeriesErrors(Kind):
     def _claims_table(self, claims: Sequence[Line]) -> Table:
         rows: list[list[Shown]] = [
             [
-                style.operation_label(line.place.task, line.place.operation), line.printed.text if line.printed else "",
+                style.operation_label(line.place.task, line.place.operation), line.printed_text,
                 tested_by(line), Ours(line, three_digits), Judged(line),
             ]
             for line in claims

@@ -239,7 +239,7 @@ class Timing(Kind):
             if line.place.metric.startswith(CLAIM):
                 who = "us" if printed and printed.source == OURS else "the source"
                 rows.append([
-                    timing_panels.told(_scale(line.place)), line.printed.text if line.printed else "", who,
+                    timing_panels.told(_scale(line.place)), line.printed_text, who,
                     tested_by(line), Ours(line, self._form(self.report.claims[name], last)), Judged(line),
                 ])  # fmt: skip
         title = f"Claims. {self.experiment.title} ({self.experiment.source})"
