@@ -58,7 +58,8 @@ def environment(scratch: Path) -> dict[str, str]:
     (scratch / "home").mkdir(exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NALU_BENCH_CONF")}
     key = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
-    return inherited | key | {"HOME": str(scratch / "home"), "RAY_memory_monitor_refresh_ms": "0"}
+    own = {"HOME": str(scratch / "home"), "MPLCONFIGDIR": str(scratch / "matplotlib")}  # its cache is not ray's
+    return inherited | key | own | {"RAY_memory_monitor_refresh_ms": "0"}
 
 
 def start(programs: Path, environment: dict[str, str], *options: str) -> Node:

@@ -237,6 +237,9 @@ def test_solved_is_judged_at_the_selected_step_and_solved_at_is_the_first_below(
     assert facts["solved"].tolist() == [True, False, False]
     assert facts["solved_at"].isna().tolist() == [False, True, True]
     assert facts["solved_at"].iloc[0] == 10
+    unfollowed = solved_facts(runs, curves.drop(columns="extrapolation_mse"), 1.0, make_task())
+    assert unfollowed["solved"].tolist() == [True, False, False]
+    assert unfollowed["solved_at"].isna().all()
 
 
 def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> None:

@@ -17,7 +17,8 @@ def solved_facts(runs: pd.DataFrame, curves: pd.DataFrame, threshold: float, tas
 
     solved: the judging measure at the selected step passes the threshold, see `Task.solves`. A run that diverges later
         stays solved; one that failed or was never evaluated is not.
-    solved_at: the first evaluation after step 0 that passes it, for solved runs only.
+    solved_at: the first evaluation after step 0 that passes it, for solved runs only; missing where the judging split
+        is evaluated only at the end.
 
     Source: Madsen & Johansen 2020, section 4.1; their code. Deviations: step 0 is left out, as in the selection. This
     matters only if an untrained model solves the task.
@@ -71,6 +72,8 @@ def _solved_by(
     runs: pd.DataFrame, curves: pd.DataFrame, task: Task, column: str, threshold: float
 ) -> "tuple[pd.Series[bool], pd.Series[int]]":
     solved = task.solves(runs[column], threshold)
+    if column not in curves:
+        return solved, pd.Series(pd.NA, index=runs.index, dtype="Int64")
     met = curves[task.solves(curves[column], threshold) & (curves["step"] > 0)]
     first = met.groupby("seed")["step"].min()
     return solved, runs["seed"].map(first).where(solved).astype("Int64")
