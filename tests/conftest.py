@@ -22,6 +22,7 @@ from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.ten_parameter import TenParameter
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from torch import Tensor
 
     from nalu_bench.plan.result import BlockResult
@@ -43,6 +44,19 @@ def sigint_as_in_a_terminal() -> None:
     """A shell starts a job in the background with SIGINT ignored, and every process below it inherits that."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def blank_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A figure is drawn and then saved blank, since saving takes most of a report; not in tests marked `pictures`."""
+    if request.node.get_closest_marker("pictures") is None:
+        monkeypatch.setattr("nalu_bench.analysis.render.drawn.Drawn.savefig", _saved_blank)
+
+
+def _saved_blank(figure: "Figure", target: Any, **options: Any) -> None:
+    from matplotlib.figure import Figure
+
+    Figure(figsize=(1, 1)).savefig(target, **options)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from reported import verdicts_of
 
-from nalu_bench import paths
 from nalu_bench.analysis import results as writer
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
@@ -27,37 +26,42 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks.task import Task
-
-COMMITTED = [name for name in experiment.names() if (paths.CHECKOUT / "results" / name / "manifest.json").exists()]
 
 
 def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-@pytest.mark.parametrize("name", COMMITTED)
-def test_committed_runs_count_as_done(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = experiment.load(name)
-    budget = writer.default_budget(chosen, paths.CHECKOUT / "results")
-    plan = compose.plan_experiment(chosen, [f"budget={budget}"])
-    store = Store(tmp_path, paths.CHECKOUT / "results")
-    reported = pd.read_csv(paths.CHECKOUT / "results" / name / "runs.csv").groupby("cell")["seed"]
-    wanted = {want.cell.digest: want for want in plan.cells}
-    for digest, seeds in reported:
-        assert set(seeds) <= store.finished_seeds(wanted[str(digest)].cell) & set(wanted[str(digest)].seeds)
+BUDGET: dict[str, Any] = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
+
+
+@pytest.fixture(scope="module")
+def small() -> Experiment:
+    """An experiment with budgets of its own."""
+    budgets = {"smoke": BUDGET | {"seeds": 1}, "short": BUDGET | {"seeds": 2}, "paper": BUDGET}
+    return replace(experiment.load("madsen2020/table1"), budgets=budgets)
+
+
+@pytest.fixture(scope="module")
+def trained(small: Experiment, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the runs of the small experiment."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NALU_BENCH_HOME", str(home))
+        patch.setattr(experiment, "load", lambda name: small)
+        assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    return home
 
 
 @pytest.fixture
-def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> compose.Plan:
-    """Run a small experiment at a budget of its own."""
+def plan(small: Experiment, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> compose.Plan:
+    """The small experiment, in a home that holds its runs."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    budget = {"seeds": 3, "steps": 20, "log_every": 10, "ramp_scale": 1.0}
-    budgets = {"smoke": budget | {"seeds": 1}, "short": budget | {"seeds": 2}, "paper": budget}
-    small = replace(experiment.load("madsen2020/table1"), budgets=budgets)
     monkeypatch.setattr(experiment, "load", lambda name: small)
-    assert main(["run", "experiment=madsen2020/table1", "budget=paper", "compile=false", "device.workers=1"]) == 0
+    shutil.copytree(trained / "runs", tmp_path / "runs")
     return compose.plan_experiment(small, ["budget=paper"])
 
 

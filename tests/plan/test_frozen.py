@@ -4,11 +4,14 @@ import csv
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nalu_bench import paths
+from nalu_bench.analysis import results
 from nalu_bench.analysis.verify import targets
 from nalu_bench.plan import compose, experiment
+from nalu_bench.store.reader import Store
 
 FROZEN = Path(__file__).with_name("frozen_cells.csv")
 """One line a committed cell: experiment, label, digest. Lines are added with new results, and never changed."""
@@ -24,10 +27,16 @@ def frozen() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("name", frozen())
-def test_the_cells_of_an_experiment_keep_their_digests(name: str) -> None:
-    manifest = json.loads((paths.CHECKOUT / "results" / name / "manifest.json").read_text(encoding="utf-8"))
-    plan = compose.plan_experiment(experiment.load(name), [f"budget={manifest['budget']['name']}"])
+def test_cells_keep_their_digests_and_committed_runs_count_as_done(name: str, tmp_path: Path) -> None:
+    chosen = experiment.load(name)
+    budget = results.default_budget(chosen, paths.CHECKOUT / "results")
+    plan = compose.plan_experiment(chosen, [f"budget={budget}"])
     assert {f"{want.role} {want.label()}": want.cell.digest for want in plan.cells} == frozen()[name]
+    store = Store(tmp_path, paths.CHECKOUT / "results")
+    reported = pd.read_csv(paths.CHECKOUT / "results" / name / "runs.csv").groupby("cell")["seed"]
+    wanted = {want.cell.digest: want for want in plan.cells}
+    for digest, seeds in reported:
+        assert set(seeds) <= store.finished_seeds(wanted[str(digest)].cell) & set(wanted[str(digest)].seeds)
 
 
 def test_every_committed_cell_is_frozen() -> None:

@@ -24,6 +24,8 @@ from nalu_bench.analysis.render import learning_curves
 from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 
+pytestmark = pytest.mark.pictures
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 COMMITTED = list(targets([], paths.results_dir()))
 
