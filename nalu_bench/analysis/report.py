@@ -45,7 +45,7 @@ class Report:
         """Compare the measurements with the printed numbers."""
         lines = compared(_comparable(kind, measured), kind.published)
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-        remarks = [*kind.experiment.remarks, *_remarks(lines, skipped)]
+        remarks = [*kind.experiment.remarks, *_remarks(lines, skipped), *_unjudged(measured)]
         footnotes = Footnotes.of([] if kind.shows_notes else lines)
         return cls(kind, measured, lines, kind.tables(lines), remarks, footnotes)
 
@@ -145,3 +145,12 @@ def _remarks(lines: Sequence[Line], skipped: pd.DataFrame) -> list[str]:
         *(f"{row.task} {row.operation} / {row.model}: skipped, {row.note}" for row in skipped.itertuples()),
         *(f"{', '.join(names)}: not comparable, {reason}" for reason, names in metrics.items()),
     ]
+
+
+def _unjudged(measured: Measured) -> list[str]:
+    """List the operations that have no success criterion, and why."""
+    reasons: dict[str, dict[str, None]] = {}
+    for cell, runs in measured.runs.groupby("cell", sort=False):
+        if reason := measured.manifest["cells"][cell]["criteria"].get("none"):
+            reasons.setdefault(reason, {})[runs["operation"].iloc[0]] = None
+    return [f"{', '.join(names)}: no success criterion, {reason}" for reason, names in reasons.items()]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 
 SAMPLES = 1_000_000
@@ -17,7 +18,7 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
     It is rounded to ten digits: further ones depend on how a processor orders its sums.
 
     Returns:
-        None if the task has no criterion, or if the criterion comes from other runs.
+        None if the task has no criterion, if its values have no threshold, or if the criterion comes from other runs.
 
     Raises:
         UsageError for a criterion that the task does not know.
@@ -29,6 +30,20 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
 
 
 def judged_by(cell: Cell, criterion: str = "task") -> dict[str, Any]:
-    """The criterion of a cell as manifests hold it; empty if its task has none."""
+    """The criterion of a cell as manifests hold it: empty if its task has none, without a threshold if its values do.
+
+    The key `none` then holds the reason, see `Task.without_threshold`.
+    """
+    if criterion != REFERENCE and (reason := cell.task.without_threshold(criterion)):
+        return {"criterion": criterion, "none": reason}
     limit = threshold(cell, criterion)
     return {} if limit is None else {"criterion": criterion, "threshold": limit}
+
+
+def needed(cell: Cell, criterion: str, report: str) -> dict[str, Any]:
+    """The criterion of a cell for a report that cannot do without; raises UsageError if there is no threshold."""
+    found = judged_by(cell, criterion)
+    if "threshold" not in found:
+        reason = f": {found['none']}" if found else ""
+        raise UsageError(f"{report} needs tasks with a threshold, and {cell.label()} has none{reason}.")
+    return found

@@ -137,3 +137,7 @@ class ArithmeticTerms(SubsetSums):
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
         """None: the paper has no success criterion."""
         return None
+
+    def without_threshold(self, criterion: str) -> str:
+        """Empty: there is none to begin with."""
+        return ""

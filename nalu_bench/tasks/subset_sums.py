@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.tasks.poles import no_expectation
 from nalu_bench.tasks.ranges import Interval, as_intervals, intervals_text, of_split
 from nalu_bench.tasks.task import Task
 
@@ -131,15 +132,31 @@ class SubsetSums(Task):
             samples: number of simulated examples; the relative standard error is near 1 / sqrt(samples).
 
         Returns:
-            the threshold in squared target units, computed in float64.
+            the threshold in squared target units, computed in float64; None where the expectation is infinite, see
+            `without_threshold`.
         """
-        if criterion not in CRITERIA:
-            raise unknown("criterion", criterion, CRITERIA)
-        extra = self.authors_extra if criterion == "authors" else 0
+        if self.without_threshold(criterion):
+            return None
+        extra = self._extra(criterion)
         near = _in_all_directions if criterion == "largest_error" else _in_one_direction
         subsets = tuple((subset.start, subset.stop + extra) for subset in self.subsets())
         intervals = tuple(as_intervals("extrapolation", self.extrapolation))
         return _simulated_threshold(self.operation, self.input_size, subsets, intervals, samples, near)
+
+    def without_threshold(self, criterion: str) -> str:
+        """Why a quotient has no threshold, see `poles`; all other operations have one."""
+        extra = self._extra(criterion)
+        if self.operation != "div":
+            return ""
+        intervals = as_intervals("extrapolation", self.extrapolation)
+        terms = min(len(self.subsets()[1]) + extra, self.input_size)
+        return no_expectation(terms, self.input_size, intervals, EPSILON, criterion == "largest_error")
+
+    def _extra(self, criterion: str) -> int:
+        """By how many inputs a criterion lengthens the subsets; raises UsageError for one that is not known."""
+        if criterion not in CRITERIA:
+            raise unknown("criterion", criterion, CRITERIA)
+        return self.authors_extra if criterion == "authors" else 0
 
 
 Sums = Sequence[np.ndarray]

@@ -261,3 +261,7 @@ class Task:
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
         """The value of the judging measure that a solved run passes, see `solves`; None without a criterion."""
         return None
+
+    def without_threshold(self, criterion: str) -> str:
+        """Why these values of a task that has a criterion have no threshold, as a clause; empty if they have one."""
+        return ""

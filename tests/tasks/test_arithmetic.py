@@ -187,7 +187,8 @@ def test_errors_of_weights_that_cancel_do_not_make_a_threshold_of_nothing(make_t
 
 @pytest.mark.parametrize("operation", ["add", "sub", "mul", "div", "square", "sqrt"])
 def test_the_largest_error_is_as_large_as_that_of_errors_of_one_sign(make_task: MakeTask, operation: str) -> None:
-    task = make_task(operation, features=10, subset_ratio=0.2, overlap_ratio=0.0, extrapolation=[0, 4])
+    lowest = int(operation == "div")  # a sum of two inputs from 0 up is no divisor
+    task = make_task(operation, features=10, subset_ratio=0.2, overlap_ratio=0.0, extrapolation=[lowest, 4])
     assert np.isfinite(task.threshold("largest_error", samples=20_000))
     assert task.threshold("largest_error", samples=20_000) >= task.threshold("task", samples=20_000) > 0
 
@@ -222,3 +223,28 @@ def test_describing_tasks_models_and_recipes_does_not_import_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)
+
+
+SIGNED, FROM_ZERO = [[-6, -2], [2, 6]], [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("operation", "features", "extrapolation", "criterion", "exists"),
+    [
+        ("div", 100, SIGNED, "task", False), ("div", 100, SIGNED, "largest_error", False),
+        ("div", 4, FROM_ZERO, "task", False), ("div", 4, SIGNED, "authors", False), ("div", 4, SIGNED, "task", True),
+        ("mul", 100, SIGNED, "task", True), ("div", 100, FROM_ZERO, "largest_error", True),
+    ],
+)  # fmt: skip
+def test_a_quotient_whose_divisor_can_be_0_has_no_threshold(
+    make_task: MakeTask, operation: str, features: int, extrapolation: Any, criterion: str, exists: bool
+) -> None:
+    """The simulated one was 9.6e4, and networks that had made no step counted as solved."""
+    task = make_task(operation, features=features, extrapolation=extrapolation)
+    found = task.threshold(criterion, samples=1000)
+    assert (found is not None) == exists == (not task.without_threshold(criterion))
+
+
+def test_a_divisor_that_is_far_from_0_in_practice_keeps_its_threshold(make_task: MakeTask) -> None:
+    task = make_task("div", features=100, extrapolation=FROM_ZERO)
+    assert task.threshold("task", samples=20_000) == pytest.approx(2.7e-11, rel=0.05)

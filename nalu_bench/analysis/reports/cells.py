@@ -51,7 +51,7 @@ class Cells(Kind):
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         found = self.criteria(cell, others)
-        return solved_facts(runs, curves, found["threshold"], cell.task) if found else runs
+        return solved_facts(runs, curves, found["threshold"], cell.task) if "threshold" in found else runs
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         return judged_by(cell)
@@ -60,7 +60,7 @@ class Cells(Kind):
         found: list[Row] = []
         for place, runs in by_cell(measured.runs):
             cell = measured.manifest["cells"][runs["cell"].iloc[0]]
-            if cell["criteria"]:
+            if "threshold" in cell["criteria"]:
                 found += _solved(place, runs)
             found += _errors(place, runs, cell["identity"]["task"]["kind"])
         return found

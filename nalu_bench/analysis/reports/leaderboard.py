@@ -22,9 +22,8 @@ from nalu_bench.analysis.table.formats import percent, scientific, steps, three_
 from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
-from nalu_bench.plan.criteria import judged_by
+from nalu_bench.plan.criteria import needed
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -64,10 +63,7 @@ class Leaderboard(Kind):
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        found = judged_by(cell, self.report.criterion)
-        if not found:
-            raise UsageError(f"a leaderboard needs tasks with a threshold, and {cell.task.name} has none.")
-        return found
+        return needed(cell, self.report.criterion, "a leaderboard")
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = [(place, _judged(runs)) for place, runs in by_cell(measured.runs)]

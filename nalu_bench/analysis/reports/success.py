@@ -31,9 +31,8 @@ from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.criteria import judged_by
+from nalu_bench.plan.criteria import needed
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -107,10 +106,7 @@ class Success(Kind):
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        found = judged_by(cell, self.report.criterion)
-        if not found:
-            raise UsageError(f"a report of successes needs a task with a threshold, and {cell.task.name} has none.")
-        return found
+        return needed(cell, self.report.criterion, "a report of successes")
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = by_cell(_complete(self._in_order_of_layout(measured.runs)))

@@ -14,24 +14,27 @@ from nalu_bench.analysis.stats.intervals import bootstrap_medians, newcombe_inte
 from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, points, times
 
-WIDEST_RATE = 0.15
-"""The largest half-width of a difference of rates that still says `agrees` (our choice)."""
+MARGIN_RATE = 0.15
+"""Rates agree if the 90 % interval of their difference lies within so much of 0 (our choice)."""
 
-WIDEST_MEDIAN = math.log(1.5)
-"""The largest half-width of a log-ratio of medians that still says `agrees`: a factor of 1.5 (our choice)."""
+MARGIN_MEDIAN = math.log(1.5)
+"""Medians agree if the 90 % interval of their log-ratio lies within so much of 0: a factor of 1.5 (our choice)."""
 
-WIDEST_MEAN = 0.5
-"""The largest half-width of a difference of means, relative to theirs, that still says `agrees` (our choice)."""
+MARGIN_MEAN = 0.5
+"""Means agree if the 90 % interval of their difference lies within so much of 0, relative to theirs (our choice)."""
+
+EQUIVALENCE = 0.90
+"""The confidence of the interval that must lie within the margin: two one-sided tests of 5 % each."""
 
 
 def compare_rates(successes: int, trials: int, printed_successes: int, printed_trials: int) -> Comparison:
     """Compare two success rates by Newcombe's interval of their difference.
 
-        agrees  iff  the 95 % interval of p - p0 holds 0 and (high - low) / 2 <= 0.15
+        agrees  iff  the 90 % interval of p - p0 lies within [-0.15, 0.15] and the 95 % interval holds 0
         p-value = 1 - the largest confidence whose interval excludes 0; 1 for equal rates
 
-    Source: Newcombe 1998, Stat. Med. 17, 873-890, method 10. Deviations: none; the p-value inverts the
-    interval, and 0.15 is our choice.
+    Source: Newcombe 1998, Stat. Med. 17, 873-890, method 10; equivalence by two one-sided tests, Schuirmann 1987,
+    J. Pharmacokinet. Biopharm. 15, 657-680. Deviations: none; the p-value inverts the interval, and 0.15 is our choice.
 
     Args:
         successes, trials: ours, over all seeds asked for. printed_successes, printed_trials: the published
@@ -52,7 +55,8 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
         f"{successes} of {trials} against {printed_successes} of {printed_trials}: a difference of "
         f"{100 * difference:.1f} points, from {100 * low:.1f} to {100 * high:.1f} with 95 % confidence (Newcombe)"
     )
-    return _alone(difference, low, high, p_value, WIDEST_RATE, points(difference), reason)
+    within = newcombe_interval(*counts, EQUIVALENCE)
+    return _alone(difference, low, high, p_value, within, MARGIN_RATE, "15 points", points(difference), reason)
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -63,8 +67,8 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
 
     s is the bootstrap standard error of our log median over k seeds. The printed median, over k0 seeds, is assumed
     to have the same spread. The floor of s is for ties: steps are known only to one evaluation interval. It uses
-    the smaller median, so that it is the same whichever side is ours. `agrees` needs 0 inside and a half-width of
-    at most log 1.5 (our choice).
+    the smaller median, so that it is the same whichever side is ours. `agrees` needs 0 inside and the 90 % interval
+    within log 1.5 of 0 (our choice).
 
     Source: ours; s as Efron & Tibshirani 1993, An Introduction to the Bootstrap, algorithm 6.1. Deviations: from the
     plain rule t = 1.96, which ignores that s is itself estimated. In simulations of equal medians without ties
@@ -94,14 +98,16 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     difference = math.log(median / printed_median)
     floor = resolution / 2 / min(median, printed_median)
     spread = max(float(np.std(np.log(bootstrap_medians(steps)), ddof=1)), floor)
-    low, high, p_value = student(difference, spread * math.sqrt(1 + steps.size / printed_solved), steps.size - 1)
+    error, freedom = spread * math.sqrt(1 + steps.size / printed_solved), steps.size - 1
+    low, high, p_value = student(difference, error, freedom)
+    within = student(difference, error, freedom, EQUIVALENCE)[:2]
     reason = (
         f"a median of {median:,.0f} over {steps.size} solved seeds against {printed_median:,.0f} over "
         f"{printed_solved}: {math.exp(difference):.3g} times, from {math.exp(low):.3g} to {math.exp(high):.3g} with "
         "95 % confidence (bootstrap and Student)"
     )
     by = times(median, printed_median, Better.LOWER)
-    return _alone(difference, low, high, p_value, WIDEST_MEDIAN, by, reason)
+    return _alone(difference, low, high, p_value, within, MARGIN_MEDIAN, "a factor of 1.5", by, reason)
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
@@ -109,8 +115,8 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
 
         x̄ - x̄0 ± t s sqrt(1/n + 1/n0),   s² = ((n - 1) s1² + (n0 - 1) s0²) / (n + n0 - 2)
 
-    with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and a half-width of
-    at most x̄0 / 2 (our choice).
+    with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and the
+    90 % interval within x̄0 / 2 of 0 (our choice).
 
     Source: Student 1908, Biometrika 6, 1-25. Deviations: none; ours, because `scipy.stats.ttest_ind_from_stats` has no
     interval. The question is whether both samples come from one distribution, hence one variance, estimated from both.
@@ -149,20 +155,24 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
         f"{difference:.3g}, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
     )
     by = times(float(x.mean()), mean, Better.LOWER)
-    return _alone(difference, low, high, p_value, WIDEST_MEAN * mean, by, reason)
+    within = student(difference, error, freedom, EQUIVALENCE)[:2]
+    return _alone(difference, low, high, p_value, within, MARGIN_MEAN * mean, "half the printed mean", by, reason)
 
 
 def _alone(
-    difference: float, low: float, high: float, p_value: float, widest: float, by: str, reason: str
-) -> Comparison:
-    """A comparison with the verdict that it would get alone; `agrees` needs a half-width of at most `widest`.
+    difference: float, low: float, high: float, p_value: float, within: tuple[float, float], margin: float,
+    margin_told: str, by: str, reason: str,
+) -> Comparison:  # fmt: skip
+    """A comparison with the verdict that it would get alone; `agrees` needs the interval `within` inside of the margin.
 
-    The p-values invert the intervals, so p <= α says that the 95 % interval excludes 0 (or touches it).
+    The p-values invert the 95 % intervals, so p <= α says that it excludes 0 (or touches it).
     """
-    verdict = Verdict.AGREES if (high - low) / 2 <= widest else Verdict.INCONCLUSIVE
+    equal = max(map(abs, within)) <= margin
+    told = f"{reason}; with 90 % confidence {'' if equal else 'not '}within {margin_told}"
+    verdict = Verdict.AGREES if equal else Verdict.INCONCLUSIVE
     if p_value <= ALPHA:
         verdict = Verdict.DIFFERS
-    return Comparison(verdict, difference, low, high, p_value, by=by, reason=reason)
+    return Comparison(verdict, difference, low, high, p_value, by=by, reason=told)
 
 
 def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int) -> float:

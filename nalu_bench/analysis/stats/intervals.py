@@ -77,10 +77,10 @@ def newcombe_limits(successes: int, trials: int, successes0: int, trials0: int, 
     return rate - rate0 - below, rate - rate0 + above
 
 
-def student(difference: float, error: float, freedom: float) -> tuple[float, float, float]:
-    """Student's 95 % interval of a number with this standard error, and the two-sided p-value of its being 0.
+def student(difference: float, error: float, freedom: float, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Student's interval of a number with this standard error, and the two-sided p-value of its being 0.
 
-        difference ± t error,   t = Student's 97.5 % quantile with this many degrees of freedom
+        difference ± t error,   t = Student's (1 + confidence) / 2 quantile with this many degrees of freedom
 
     Without an error, the limits are the number itself, and the p-value is 1 if it is 0, else 0.
     Source: Student 1908, Biometrika 6, 1-25. Deviations: none.
@@ -88,7 +88,7 @@ def student(difference: float, error: float, freedom: float) -> tuple[float, flo
     >>> print("{:.3f} {:.3f} {:.3f}".format(*student(2.0, 0.5, 10)))
     0.886 3.114 0.003
     """
-    half = float(stdtrit(freedom, 0.975)) * error
+    half = float(stdtrit(freedom, (1 + confidence) / 2)) * error
     p_value = 2 * float(stdtr(freedom, -abs(difference) / error)) if error else float(difference == 0)
     return difference - half, difference + half, p_value
 

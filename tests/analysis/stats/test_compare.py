@@ -91,6 +91,14 @@ def test_rates_of_few_seeds_are_inconclusive_and_of_many_agree() -> None:
     assert alone(compare_rates(100, 100, 100, 100)) is Verdict.AGREES
 
 
+def test_rates_agree_only_if_the_difference_is_small_not_if_it_is_badly_known() -> None:
+    """Half-widths alone once called -3 points inconclusive and +12 points agreement."""
+    assert alone(compare_rates(57, 100, 45, 100)) is Verdict.INCONCLUSIVE
+    assert alone(compare_rates(88, 100, 91, 100)) is Verdict.AGREES
+    near, far = compare_rates(50, 100, 47, 100), compare_rates(50, 100, 46, 100)
+    assert (alone(near), alone(far)) == (Verdict.AGREES, Verdict.INCONCLUSIVE)
+
+
 def test_a_rate_of_94_percent_differs_from_one_of_50_percent_either_way() -> None:
     better, worse = compare_rates(94, 100, 50, 100), compare_rates(50, 100, 94, 100)
     assert alone(better) is alone(worse) is Verdict.DIFFERS

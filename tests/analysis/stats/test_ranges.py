@@ -109,7 +109,7 @@ def test_a_reason_names_what_was_compared() -> None:
     settled = settle([compare_rates(94, 100, 97, 100)])[0]
     assert settled.reason == (
         "94 of 100 against 97 of 100: a difference of -3.0 points, from -9.8 to 3.3 with 95 % confidence (Newcombe); "
-        "p = 0.31, and Holm's limit is 0.05 among 1 comparisons"
+        "with 90 % confidence within 15 points; p = 0.31, and Holm's limit is 0.05 among 1 comparisons"
     )
 
 
