@@ -142,6 +142,11 @@ class Experiment:
         return self.folder / f"{self.artifact}.recomputed.csv"
 
     @property
+    def seeds(self) -> Path:
+        """The file with every seed behind the printed numbers, beside the experiment; it need not exist."""
+        return self.folder / f"{self.artifact}.seeds.csv"
+
+    @property
     def criterion(self) -> str:
         """The name of the task's threshold by which a run counts as solved."""
         return str(self.report.get("criterion", "task"))

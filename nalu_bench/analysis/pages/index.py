@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table.formats import four_digits
@@ -15,6 +16,9 @@ from nalu_bench.analysis.table.line import Value
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
+
+OURS = "this project"
+"""The source of a claim that no paper makes."""
 
 WIDTH = 240
 """Pixels of a small picture."""
@@ -25,7 +29,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
     told = [_experiment(loaded) for loaded in experiments]
     verdicts = Counter[str]()
     for loaded in experiments:
-        verdicts.update(str(line.verdict) for line in loaded.lines if line.verdict)
+        verdicts.update(str(line.verdict) for line in loaded.lines if line.counted)
     return environment().get_template("index.html").render(
         title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
     )  # fmt: skip
@@ -53,20 +57,24 @@ def scale(loaded: "Loaded") -> str:
 
 def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     """The claims in words, then the printed numbers together."""
-    lines = [line for line in loaded.lines if line.verdict]
+    lines = [line for line in loaded.lines if line.counted]
     for line in lines:
         if line.printed and line.printed.in_words:
             where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
             found = ": ".join(filter(None, ["; ".join(line.told()), _number(line.ours)]))
             found += f" ({where})" if where else ""
-            yield {"text": f"“{line.printed.text}”", "verdicts": [_verdict(line.verdict)], "found": found}
+            quoted = f"“{line.printed.text}”" if line.printed.source != OURS else f"Our own claim: {line.printed.text}"
+            yield {"text": quoted, "verdicts": [_verdict(line.verdict)], "found": found}
     numbers = [line for line in lines if not (line.printed and line.printed.in_words)]
     if numbers:
         counted = Counter(line.verdict for line in numbers)
-        printed = sum(1 for line in numbers if line.printed_text)
+        printed = [line for line in numbers if line.printed_text]
+        again = sum(line.place.metric.endswith(SUFFIX) for line in printed)
         badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
-        alone = f", and {len(numbers) - printed} of ours where none is printed" if printed < len(numbers) else ""
-        yield {"text": f"{printed} printed numbers{alone}", "verdicts": badges, "found": ""}
+        told = [f"{len(printed) - again} printed numbers"]
+        told += [f"{again} recomputed from the source's runs"] if again else []
+        told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []
+        yield {"text": ", ".join(told), "verdicts": badges, "found": ""}
 
 
 def _number(ours: Value) -> str:

@@ -24,13 +24,13 @@ SMALLEST = 0.035
 
 def judged(experiments: Sequence["Loaded"]) -> list["Loaded"]:
     """The experiments with verdicts."""
-    return [one for one in experiments if any(line.verdict for line in one.lines)]
+    return [one for one in experiments if any(line.counted for line in one.lines)]
 
 
 def overview(experiments: Sequence["Loaded"]) -> "Figure":
     """A bar for each of the `judged` experiments: the shares and counts of their verdicts."""
     counts = [
-        (loaded.experiment.source, Counter(line.verdict for line in loaded.lines if line.verdict))
+        (loaded.experiment.source, Counter(line.verdict for line in loaded.lines if line.counted))
         for loaded in experiments
     ]
     figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))

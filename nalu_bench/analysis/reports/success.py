@@ -1,5 +1,6 @@
 """Success rate, speed of convergence and sparsity, as in the tables of Madsen & Johansen 2020."""
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_ones
 from nalu_bench.analysis.printed.recomputed import SUFFIX
+from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
@@ -25,7 +27,14 @@ from nalu_bench.analysis.stats.intervals import (
     wilson_interval,
 )
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.samples import compare_times, compare_values, paired
+from nalu_bench.analysis.stats.verdicts import (
+    NOTHING_PRINTED,
+    Comparison,
+    not_comparable,
+    other_length,
+    same_seeds,
+)
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
@@ -33,6 +42,7 @@ from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric,
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -61,6 +71,7 @@ class SuccessSettings(Settings):
     layout: dict[str, list[str]] = field(default_factory=dict)
     step_axis: str = "linear"
     below: dict[str, float] = field(default_factory=dict)
+    same_seeds: dict[str, str] = field(default_factory=dict)
 
 
 @register("success", version=1)
@@ -74,12 +85,15 @@ class Success(Kind):
       selected step.
 
     If a printed mean is known to be miscomputed and its recomputed value is known (see `recomputed.py`), a row
-    `<metric>_recomputed` compares this value with our plain sample mean and its Student interval.
+    `<metric>_recomputed` holds our plain sample mean with its Student interval against it. Where every seed of the
+    source is known (see `seeds.py`), this row compares the samples: solved steps by the log-rank test with unsolved
+    seeds censored, sparsity errors of solved seeds by the Mann-Whitney test.
 
     Settings: `criterion`, the task's threshold to use; `not_comparable`, metric -> reason, declared beforehand;
     `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log; `below`,
     column of the runs -> limit, such as {extrapolation_mse: 1.0e-6}: the share of runs below this limit at the selected
-    step has a column of its own, as `share_below_1e-06`.
+    step has a column of its own, as `share_below_1e-06`; `same_seeds`, the words of the setting, such as {streams:
+    stable_nalu}, by which a cell has the source's own seeds: its numbers have the verdict `same seeds`.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -96,6 +110,11 @@ class Success(Kind):
     def further(self) -> dict[str, tuple[str, float]]:
         """Metric -> column and limit of the shares that the settings ask for."""
         return {f"{BELOW}{limit:g}": (column, limit) for column, limit in self.report.below.items()}
+
+    @functools.cached_property
+    def seeds(self) -> dict[Place, pd.DataFrame]:
+        """The seeds of the source, cell by cell, if they are published."""
+        return read_seeds(self.experiment.seeds)
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
@@ -145,11 +164,16 @@ class Success(Kind):
             return not_comparable(declared)
         if trained != printed_steps:
             return other_length(trained, printed_steps)
+        if self.report.same_seeds and self.report.same_seeds.items() <= place.setting.items():
+            return self._on_same_seeds(place, metric, runs)
         if metric in self.further and printed.n_seeds:
             below = passing(runs, *self.further[metric])
             theirs = round(printed.number() * printed.n_seeds)
             return compare_rates(int(below.sum()), len(runs), theirs, printed.n_seeds)
         solved = runs[runs["solved"]]
+        behind = self.seeds.get(place)
+        if metric.endswith(SUFFIX) and behind is not None:
+            return _compare_samples(metric, runs, behind)
         if metric.endswith(SUFFIX):
             return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
         rate = self.published.get(place.at(split=self.split, metric="success_rate"))
@@ -163,6 +187,15 @@ class Success(Kind):
             at = solved["solved_at"].to_numpy(float)
             return compare_medians(at, printed.number(), printed_solved, int(runs["log_every"].iloc[0]))
         return not_comparable("an interval of a mean is not held against a printed one")
+
+    def _on_same_seeds(self, place: Place, metric: str, runs: pd.DataFrame) -> Comparison:
+        """What our runs on the source's own seeds show: outcomes in pairs, where every seed of the source is known."""
+        others = {word: value for word, value in place.setting.items() if word not in self.report.same_seeds}
+        theirs = self.seeds.get(place.at(setting=Setting(others)))
+        if theirs is None or metric != "success_rate":
+            return same_seeds("ours are trained on the seeds behind the printed number")
+        both = runs.merge(theirs, on="seed", suffixes=("", "_theirs"))
+        return same_seeds("", paired(both["solved"].to_numpy(bool), both["solved_at_theirs"].notna().to_numpy()))
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         lines = self._in_order(lines)
@@ -218,6 +251,16 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
         warnings.simplefilter("always")
         values = statistic()
     return values, "; ".join(sorted({str(warning.message) for warning in caught}))
+
+
+def _compare_samples(metric: str, runs: pd.DataFrame, theirs: pd.DataFrame) -> Comparison:
+    """Compare the seeds behind our mean with those behind the recomputed one."""
+    ours, column = runs[runs["solved"]], SAMPLES[metric.removesuffix(SUFFIX)]
+    if column == "solved_at":
+        ends = float(runs["steps"].iloc[0]), float(theirs["steps"].iloc[0])
+        return compare_times(runs[column].to_numpy(float, na_value=np.nan), theirs[column], *ends)
+    solved = theirs[theirs["solved_at"].notna()]
+    return compare_values(ours[column].dropna(), solved[column].dropna())
 
 
 def _compare_recomputed(values: np.ndarray, recomputed: Printed) -> Comparison:

@@ -56,7 +56,7 @@ def compare_rates(successes: int, trials: int, printed_successes: int, printed_t
         f"{100 * difference:.1f} points, from {100 * low:.1f} to {100 * high:.1f} with 95 % confidence (Newcombe)"
     )
     within = newcombe_interval(*counts, EQUIVALENCE)
-    return _alone(difference, low, high, p_value, within, MARGIN_RATE, "15 points", points(difference), reason)
+    return alone(difference, low, high, p_value, within, MARGIN_RATE, "15 points", points(difference), reason)
 
 
 def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: int, resolution: float) -> Comparison:
@@ -107,7 +107,7 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
         "95 % confidence (bootstrap and Student)"
     )
     by = times(median, printed_median, Better.LOWER)
-    return _alone(difference, low, high, p_value, within, MARGIN_MEDIAN, "a factor of 1.5", by, reason)
+    return alone(difference, low, high, p_value, within, MARGIN_MEDIAN, "a factor of 1.5", by, reason)
 
 
 def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
@@ -156,10 +156,10 @@ def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int)
     )
     by = times(float(x.mean()), mean, Better.LOWER)
     within = student(difference, error, freedom, EQUIVALENCE)[:2]
-    return _alone(difference, low, high, p_value, within, MARGIN_MEAN * mean, "half the printed mean", by, reason)
+    return alone(difference, low, high, p_value, within, MARGIN_MEAN * mean, "half the printed mean", by, reason)
 
 
-def _alone(
+def alone(
     difference: float, low: float, high: float, p_value: float, within: tuple[float, float], margin: float,
     margin_told: str, by: str, reason: str,
 ) -> Comparison:  # fmt: skip

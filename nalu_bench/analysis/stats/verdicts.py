@@ -21,7 +21,8 @@ class Verdict(StrEnum):
     """Result of a comparison with a printed number.
 
     `exact`: every seed gives it; `agrees`: it is compatible, and most numbers would not be; `fitted`: the protocol was
-    chosen with this number in view; `uninformative`: most numbers would be compatible.
+    chosen with this number in view; `uninformative`: most numbers would be compatible; `same seeds`: ours are trained
+    on the very seeds behind it, which is no independent test: it is neither counted nor part of Holm's correction.
     """
 
     EXACT = "exact"
@@ -31,6 +32,7 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     INCONCLUSIVE = "inconclusive"
     NOT_COMPARABLE = "not comparable"
+    SAME_SEEDS = "same seeds"
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,15 @@ def other_length(trained: int, printed: int) -> Comparison:
     return not_comparable(f"trained for {trained:,} steps, printed for {printed:,}")
 
 
+def same_seeds(reason: str, *notes: str) -> Comparison:
+    """State that our runs and the printed ones have the same seeds, and what that shows.
+
+    >>> same_seeds("3 of 25 seeds end otherwise").verdict
+    <Verdict.SAME_SEEDS: 'same seeds'>
+    """
+    return Comparison(Verdict.SAME_SEEDS, reason=reason, notes=notes)
+
+
 def fitted(comparison: Comparison) -> Comparison:
     """A comparison with a number by which the protocol was chosen: agreement says nothing then, a difference does.
 
@@ -130,13 +141,14 @@ def fitted(comparison: Comparison) -> Comparison:
 
 
 def counts(verdicts: Iterable[str]) -> str:
-    """The number of each verdict, in the order of `Verdict`.
+    """The number of each verdict, in the order of `Verdict`, without `same seeds`.
 
     >>> counts(["differs", "agrees", "", "differs"])
     '1 agrees, 2 differs'
     """
     found = Counter(verdicts)
-    return ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict]) or "none"
+    kinds = [verdict for verdict in Verdict if found[verdict] and verdict is not Verdict.SAME_SEEDS]
+    return ", ".join(f"{found[verdict]} {verdict}" for verdict in kinds) or "none"
 
 
 def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) -> Comparison:

@@ -109,6 +109,11 @@ class Line:
         return self.verdict not in (None, Verdict.NOT_COMPARABLE)
 
     @property
+    def counted(self) -> bool:
+        """Whether the verdict stands in counts of verdicts: not on the seeds behind the printed number itself."""
+        return self.verdict not in (None, Verdict.SAME_SEEDS)
+
+    @property
     def printed_text(self) -> str:
         """The printed number as text; empty if none is printed."""
         return self.printed.text if self.printed else ""

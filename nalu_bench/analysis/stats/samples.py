@@ -1,0 +1,105 @@
+"""Two samples of seeds, where the printed numbers come with every seed behind them."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from scipy.stats import CensoredData, binomtest, logrank, mannwhitneyu
+
+from nalu_bench.analysis.stats.compare import EQUIVALENCE, alone
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable
+
+MARGIN = 0.15
+"""Samples agree if P(ours > theirs) lies within so much of one half, with 90 % confidence (our choice)."""
+
+
+def compare_times(ours: ArrayLike, theirs: ArrayLike, trained: float, trained0: float) -> Comparison:
+    """Compare the steps at which seeds are solved; those that are not solved are censored at the end of training.
+
+    `agrees` also needs half of the seeds to be solved on both sides: ties of unsolved ones say nothing on speed.
+
+    Source: Mantel 1966, Cancer Chemother. Rep. 50, 163-170 (the log-rank test, for the p-value); the rest as in
+    `compare_values`, with an unsolved seed later than every solved one. Deviations: none.
+
+    Args:
+        ours, theirs: the step of every seed, nan for one that is not solved. trained, trained0: steps of training.
+
+    Returns: the comparison alone (see `verdicts.settle`); difference and limits are of P(ours > theirs) - 1/2. Not
+    comparable if no seed is solved on a side.
+
+    >>> compare_times([10, 20, 30, np.nan], [12, 19, 33, np.nan], 40, 40).p_value > 0.5
+    True
+    """
+    x, y = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
+    solved, solved0 = np.isfinite(x).sum(), np.isfinite(y).sum()
+    if not (solved and solved0):
+        return not_comparable(f"no seed is solved on {'one side' if solved or solved0 else 'either side'}")
+    p_value = float(logrank(x=_censored(x, trained), y=_censored(y, trained0)).pvalue)
+    told = f"{solved} of {x.size} solved seeds against {solved0} of {y.size} of the authors'"
+    late, late0 = (np.where(np.isnan(sample), math.inf, sample) for sample in (x, y))
+    found = _compared(late, late0, p_value, told, "log-rank", "later")
+    if found.verdict is Verdict.AGREES and min(solved / x.size, solved0 / y.size) < 0.5:
+        return replace(found, verdict=Verdict.INCONCLUSIVE, notes=(*found.notes, "fewer than half of the seeds solved"))
+    return found
+
+
+def _censored(sample: NDArray[np.float64], trained: float) -> CensoredData:
+    missing = np.isnan(sample)
+    return CensoredData(uncensored=sample[~missing], right=np.full(int(missing.sum()), trained))
+
+
+def compare_values(ours: ArrayLike, theirs: ArrayLike) -> Comparison:
+    """Compare two samples of a number by the Mann-Whitney test.
+
+        agrees  iff  the 90 % interval of P(ours > theirs) + P(ours = theirs) / 2 lies within [0.35, 0.65], and p > 5 %
+
+    Source: Mann & Whitney 1947, Ann. Math. Stat. 18, 50-60; the interval DeLong, DeLong & Clarke-Pearson 1988,
+    Biometrics 44, 837-845. Deviations: none; the margin is our choice.
+
+    Returns: as `compare_times`. Not comparable for fewer than 2 seeds on a side.
+
+    >>> compare_values([1.0, 2.0, 3.0], [1.1, 2.1, 2.9]).p_value > 0.5
+    True
+    """
+    x, y = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
+    if min(x.size, y.size) < 2:
+        return not_comparable(f"two samples need 2 solved seeds each, got {x.size} and {y.size}")
+    p_value = float(mannwhitneyu(x, y, method="asymptotic").pvalue)
+    told = f"{x.size} solved seeds against {y.size} of the authors'"
+    return _compared(x, y, p_value, told, "Mann-Whitney", "larger")
+
+
+def paired(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> str:
+    """What pairs of outcomes of the same seeds show, with the p-value of McNemar's exact test.
+
+    Source: McNemar 1947, Psychometrika 12, 153-157. Deviations: the exact binomial p-value.
+
+    >>> paired(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    "2 of 4 seeds end as the authors' do, 1 is solved here alone and 1 there alone (McNemar, p = 1)"
+    """
+    here, there = int(np.sum(ours & ~theirs)), int(np.sum(theirs & ~ours))
+    p_value = float(binomtest(here, here + there).pvalue) if here + there else 1.0
+    alike = f"{len(ours) - here - there} of {len(ours)} seeds end as the authors' do"
+    verb = "is" if here == 1 else "are"
+    return f"{alike}, {here} {verb} solved here alone and {there} there alone (McNemar, p = {p_value:.2g})"
+
+
+def _compared(
+    ours: NDArray[np.float64], theirs: NDArray[np.float64], p_value: float, told: str, test: str, word: str
+) -> Comparison:
+    """The comparison of two samples, from the placements of each seed in the other sample."""
+    wins = (ours[:, None] > theirs).astype(float) + 0.5 * (ours[:, None] == theirs)
+    share = float(wins.mean())
+    variances = [placements.var(ddof=1) / placements.size for placements in (wins.mean(axis=1), wins.mean(axis=0))]
+    error = math.sqrt(sum(variances)) if min(wins.shape) > 1 else math.inf
+    low, high = share - 0.5 - ndtri(0.975) * error, share - 0.5 + ndtri(0.975) * error
+    half = float(ndtri((1 + EQUIVALENCE) / 2)) * error
+    reason = (
+        f"{told}: ours is {word} in {100 * share:.0f} % of all pairs, from {100 * max(low + 0.5, 0):.0f} to "
+        f"{100 * min(high + 0.5, 1):.0f} with 95 % confidence ({test})"
+    )
+    within, by = (share - 0.5 - half, share - 0.5 + half), f"{word} in {100 * share:.0f} % of pairs"
+    found = alone(share - 0.5, low, high, p_value, within, MARGIN, "15 points of one half", by, reason)
+    return replace(found, notes=(f"all seeds are compared, not their means ({test})",))
