@@ -31,11 +31,10 @@ def taken(what: str, name: str, first: object, second: object) -> UsageError:
     """The error for two things of one name; nothing shadows another.
 
     >>> print(taken("model", "nmu", "conf/model/nmu.yaml", "mine/model/nmu.yaml"))
-    a model must have a name of its own: nmu is taken by conf/model/nmu.yaml and mine/model/nmu.yaml; rename one.
+    every model must have a name of its own: nmu is taken by conf/model/nmu.yaml and mine/model/nmu.yaml; rename one.
     """
-    article = "an" if what[0] in "aeiou" else "a"
     places = f"{first} and {second}"
-    return UsageError(f"{article} {what} must have a name of its own: {name} is taken by {places}; rename one.")
+    return UsageError(f"every {what} must have a name of its own: {name} is taken by {places}; rename one.")
 
 
 def plain_warnings() -> None:

@@ -11,13 +11,10 @@ from nalu_bench.plan import experiment, sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import judged_by
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.plan.sweep import FOLDER
+from nalu_bench.plan.sweep import FOLDER, LAST
 
 LOCAL = "local"
 """The subfolder of results that are not committed."""
-
-LAST = "last"
-"""The file beside the sweeps with the name of the last one."""
 
 
 def find(chosen: Experiment, results: Path, budget: str | None = None) -> Path:
@@ -71,6 +68,28 @@ def sweep_words(results: Path, name: str) -> list[str]:
         found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))
         raise unknown("sweep", name, [path.relative_to(results / LOCAL).as_posix() for path in found])
     return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
+
+
+def named(results: Path, name: str) -> Experiment:
+    """The experiment or the sweep of this name; raises UsageError if there is none."""
+    if not name.startswith(f"{FOLDER}/"):
+        return experiment.load(name)
+    sweep_words(results, name)
+    return experiment_of(read_manifest(results / LOCAL / name) or {})
+
+
+def refuse_other(results: Path, name: str, budget: str, words: Sequence[str]) -> None:
+    """Refuse the name of a sweep that was made of other words; those that choose seeds may change."""
+    manifest = read_manifest(results / LOCAL / name)
+    if manifest is None:
+        return
+    before, now = (
+        {text for text in typed if not text.startswith(sweep.SEEDS)}
+        for typed in ([f"budget={manifest['budget']['name']}", *overrides(manifest)], [f"budget={budget}", *words])
+    )
+    if before != now:
+        held = " ".join([f"budget={manifest['budget']['name']}", *overrides(manifest)])
+        raise UsageError(f"the name {name.partition('/')[2]} must be another one: it is that of the sweep of {held}.")
 
 
 def experiment_of(manifest: Mapping[str, Any]) -> Experiment:

@@ -18,6 +18,7 @@ from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Line, Row
+from nalu_bench.plan import sweep
 from nalu_bench.store.schema import Status
 
 
@@ -89,12 +90,21 @@ class Report:
         """What stands below the tables: remarks, then footnotes."""
         return [*self.remarks, *self.footnotes.texts()]
 
-    def command(self) -> str:
-        """The command that makes this report."""
+    def command(self, verb: str = "report") -> str:
+        """The command that makes this report, or with `run` the one that trains its runs."""
         budget, typed = self.measured.manifest["budget"], overrides(self.measured.manifest)
-        verb = [budget["verb"]] if "verb" in budget else ["report"]
-        verb += [] if "verb" in budget or self.kind.experiment.local else [self.kind.experiment.name]
-        return shlex.join(["nalu-bench", *verb, f"budget={budget['name']}", *typed])
+        name = self.kind.experiment.name
+        if self.kind.experiment.local:
+            multirun = ["-m"] if verb == "run" else []
+            words = [verb, *multirun, *sweep.words_of(name.partition("/")[2], budget["name"], typed)]
+        elif "verb" in budget:
+            words = [budget["verb"], f"budget={budget['name']}", *typed]
+        else:
+            words = [verb, name, f"budget={budget['name']}", *typed]
+        return shlex.join(["nalu-bench", *words])
+
+    def __str__(self) -> str:
+        return self.terminal()
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`"""

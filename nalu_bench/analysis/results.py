@@ -6,6 +6,7 @@ so that a fresh clone rebuilds it to the byte.
 
 import functools
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from pandas.api.types import is_float_dtype, is_integer_dtype
 
 from nalu_bench import registry
 from nalu_bench.analysis.collect import collect
-from nalu_bench.analysis.folders import LAST, LOCAL, held_budget
+from nalu_bench.analysis.folders import LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
@@ -30,6 +31,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
+from nalu_bench.plan.sweep import LAST
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
     if plan.cells and now.runs.empty:
         raise UsageError(
             f"there are no runs of {name} at budget={plan.budget}; "
-            f"first: nalu-bench run experiment={name} budget={plan.budget}"
+            f"first: {shlex.join(['nalu-bench', 'run', *plan.words()])}"
         )
     kind.require(now)
     if before and folder == shared:

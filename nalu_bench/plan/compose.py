@@ -110,6 +110,13 @@ class Plan:
     hydra: list[str]
     verb: str = "report"
 
+    def words(self) -> list[str]:
+        """What stands behind `nalu-bench run` or `report` to ask for this plan again."""
+        name = self.experiment.name
+        if not self.experiment.local:
+            return [name, f"budget={self.budget}", *self.overrides]
+        return ["-m", *sweep.words_of(name.partition("/")[2], self.budget, self.overrides)]
+
 
 def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan:
     """The cell that the overrides describe, or with `multirun` one for every combination of their lists.
@@ -283,7 +290,10 @@ def _pairs(arguments: Iterable[str]) -> list[Pair]:
 def _configure(pairs: Sequence[Pair]) -> DictConfig:
     """Compose the groups, then set the values."""
     chosen = {key: value for key, value in pairs if key in GROUPS}
-    units = next((tuple(unit_files.names_of(value)) for key, value in pairs if key == unit_files.GROUP), ())
+    units = next((tuple(unit_files.names_of(value)) for key, value in pairs if key == unit_files.GROUP), None)
+    if units == ():
+        raise UsageError(f"unit= must name at least one unit, one of {', '.join(unit_files.files())}.")
+    units = units or ()
     if units:
         chosen.setdefault("model", unit_files.SHAPE)
     for group, name in chosen.items():

@@ -12,6 +12,9 @@ from nalu_bench.plan.experiment import CellGroup, Experiment
 FOLDER = "sweeps"
 """The paper, so to say, of all sweeps: their results lie in `results/local/sweeps/<name>/`."""
 
+LAST = "last"
+"""The file beside the sweeps with the name of the last one, and so no name."""
+
 SEEDS = ("seeds=", "first_seed=")
 """Words without a part in the name, so that a sweep can grow."""
 
@@ -27,8 +30,11 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
     Raises:
         UsageError for a name that is no name of a folder.
     """
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise UsageError(f"name must consist of letters, digits, '_', '.' and '-', got '{name}'.")
+    if not re.fullmatch(r"\w[\w.-]*", name) or name == LAST:
+        raise UsageError(
+            f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', and not be '{LAST}', "
+            f"got '{name}'."
+        )
     return Experiment(
         f"{FOLDER}/{name}",
         paths.results_dir() / "local" / FOLDER,
@@ -39,6 +45,12 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
         report={"kind": "cells"},
         local=True,
     )
+
+
+def words_of(name: str, budget: str, overrides: Sequence[str]) -> list[str]:
+    """The words that ask for a sweep again; its name is one of them if it was given."""
+    called = [f"name={name}"] if name != name_of(budget, overrides) else []
+    return [f"budget={budget}", *overrides, *called]
 
 
 def name_of(budget: str, overrides: Sequence[str]) -> str:

@@ -40,7 +40,8 @@ def check_network(cell: Cell, network: Network) -> None:
     if found != given:
         raise UsageError(
             f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
-            f"got {', '.join(given) or 'none'}; a weight of 0 leaves a penalty out."
+            f"got {', '.join(given) or 'none'}; conf/unit/NAME.yaml states them as "
+            "`penalties: {name: {weight: 1.0, start: 0, end: 0}}`, and a weight of 0 leaves one out."
         )
 
 

@@ -54,9 +54,11 @@ def plan(options: argparse.Namespace) -> "Plan":
     from nalu_bench.plan import compose, experiment
 
     name, others = experiment_name(options.overrides)
+    called, words = sweep_name(others)
     if name is None:
-        called, words = sweep_name(others)
         return compose.plan_cells(words, options.multirun, called)
+    if called:
+        raise UsageError(f"name= must be left out: {name} has a name already.")
     if options.multirun:
         raise UsageError("an experiment is a sweep already: leave -m out.")
     return compose.plan_experiment(experiment.load(name), others)
@@ -64,8 +66,11 @@ def plan(options: argparse.Namespace) -> "Plan":
 
 def check(plan: "Plan") -> None:
     """Refuse what cannot be reported, before anything is trained."""
-    from nalu_bench.analysis import results
+    from nalu_bench.analysis import folders, results
     from nalu_bench.plan import compose
+
+    if plan.experiment.local:
+        folders.refuse_other(paths.results_dir(), plan.experiment.name, plan.budget, plan.overrides)
 
     part = plan.overrides and not plan.experiment.local
     whole = compose.plan_experiment(plan.experiment, [f"budget={plan.budget}"]) if part else plan

@@ -31,7 +31,7 @@ def explain(options: argparse.Namespace) -> int:
     name, others = asked.experiment_name(options.overrides, sign="")
     if name is None:
         raise UsageError(f"explain needs the name of an experiment, one of {', '.join(experiment.names())}.")
-    wanted, chosen = dict(text.split("=", 1) for text in others), experiment.load(name)
+    wanted, chosen = dict(text.split("=", 1) for text in others), folders.named(paths.results_dir(), name)
     folder = folders.find(chosen, paths.results_dir(), wanted.pop("budget", None))
     print(explained.explain(chosen, folder, wanted))
     return 0

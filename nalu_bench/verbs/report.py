@@ -27,8 +27,9 @@ def add(verbs: "asked.Verbs") -> None:
         usage=USAGE,
     )  # fmt: skip
     parser.add_argument("-m", "--multirun", action="store_true", help="as in run: the words are those of a sweep")
-    parser.add_argument("--last", action="store_true", help="the sweep that was reported last")
-    parser.add_argument("--all", action="store_true", help="every experiment with committed results")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--last", action="store_true", help="the sweep that was reported last")
+    which.add_argument("--all", action="store_true", help="every experiment with committed results")
     parser.add_argument("--no-page", action="store_true", help="leave out the page of HTML")
     asked.add_overrides(parser)
     parser.set_defaults(command=report)
@@ -85,7 +86,7 @@ def glance(plan: "Plan") -> None:
     measured = results.measured(plan, asked.store(), [found for found in map(read, beside) if found])
     if len(measured.runs):
         print(Report.of(results.kind_of(plan.experiment), measured).terminal())
-    words = shlex.join([f"budget={plan.budget}", *plan.overrides])
+    words = shlex.join(plan.words()[1:])
     print(f"next: nalu-bench report {words}   (files, a figure, a page); with more seeds= only the new ones train")
 
 
@@ -99,7 +100,9 @@ def _plan(options: argparse.Namespace) -> "Plan":
         name = folders.last_sweep(paths.results_dir())
     if name is None and overrides:
         called, words = asked.sweep_name(overrides)
-        return compose.plan_cells(words, True, called)
+        if words:
+            return compose.plan_cells(words, True, called)
+        name, overrides = f"{sweep.FOLDER}/{called}", []
     if name is None:
         raise UsageError(
             f"report needs the name of an experiment, one of {', '.join(experiment.names())}; the words of a sweep; "

@@ -41,6 +41,7 @@ KEYS = """what key=value chooses (names and what they mean: nalu-bench list):
   budget=      how long and how many seeds: paper, short, smoke
   device=      cpu or cuda
   experiment=  all cells of a published table or figure; PAPER/ARTIFACT says the same
+  name=        what the results of a sweep are called; made of its words by default
 
 what it sets:
   seeds=25 first_seed=0       the seeds

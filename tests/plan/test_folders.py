@@ -106,10 +106,10 @@ def test_a_name_that_is_taken_twice_is_refused_with_both_files(
         user.parent.mkdir(parents=True)
         user.write_text(MODEL.format("mine"))
         patch.setenv("NALU_BENCH_CONF", str(tmp_path / "user"))
-        with pytest.raises(UsageError, match=f"a model .* mine is taken by {first} and {user}; rename one"):
+        with pytest.raises(UsageError, match=f"every model .* mine is taken by {first} and {user}; rename one"):
             compose.group_names("task")
     second = install("mine_b", "mine_b", {"model/mine.yaml": MODEL.format("mine")}) / "model/mine.yaml"
-    with pytest.raises(UsageError, match=f"a model .* mine is taken by {first} and {second}; rename one"):
+    with pytest.raises(UsageError, match=f"every model .* mine is taken by {first} and {second}; rename one"):
         planned("nmu")
     second.rename(second.with_name("nmu.yaml"))
     forget()

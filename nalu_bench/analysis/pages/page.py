@@ -172,7 +172,7 @@ def _provenance(loaded: "Loaded") -> dict[str, Any]:
 
 
 def _run_command(loaded: "Loaded") -> str:
-    return f"nalu-bench run {loaded.experiment.name} budget={loaded.manifest['budget']['name']}"
+    return loaded.report.command("run")
 
 
 def _configurations(cells: Iterable[tuple[str, dict[str, Any]]]) -> tuple[str, list[dict[str, Any]]]:

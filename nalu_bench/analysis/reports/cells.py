@@ -16,11 +16,12 @@ from nalu_bench.analysis.stats.intervals import median_interval, wilson_interval
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
 from nalu_bench.analysis.table.layout import Shown, Table, ours
-from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.line import NOTHING, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.criteria import judged_by
 from nalu_bench.registry import register
+from nalu_bench.store.schema import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +61,9 @@ class Cells(Kind):
         found: list[Row] = []
         for place, runs in by_cell(measured.runs):
             cell = measured.manifest["cells"][runs["cell"].iloc[0]]
+            if (runs["status"] == Status.FAILED).all():
+                found.append(row_of(place.at(metric="success_rate"), NOTHING, runs, "every block failed"))
+                continue
             if "threshold" in cell["criteria"]:
                 found += _solved(place, runs)
             found += _errors(place, runs, cell["identity"]["task"]["kind"])
@@ -79,7 +83,9 @@ class Cells(Kind):
             row += [ours(found.get(error), three_digits) for error in errors]
             rows.append(row)
         header = [*(word.capitalize() for word in words), "Model", "seeds", *(name for name, _ in solved.values())]
-        return [Table(self.experiment.title, [*header, *(f"{split} {metric}" for split, metric in errors)], rows)]
+        return [
+            Table(self.experiment.title, [*header, *(f"{split} {metric}, median" for split, metric in errors)], rows)
+        ]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """A panel for the success rate and for every error, a line a cell; bars are 95 % intervals."""
@@ -136,14 +142,17 @@ def _told(place: Place, word: str) -> str:
 
 
 def _draw(axis: "Axes", places: Sequence[Place], lines: Sequence[Line]) -> None:
-    """The numbers of one panel; an axis of errors is logarithmic where all are positive."""
+    """The numbers of one panel; an axis of errors is logarithmic where these span a decade."""
     at: Mapping[Place, int] = {place: number for number, place in enumerate(places)}
     values = np.array([line.ours.value for line in lines])
+    finite = values[np.isfinite(values)]
     rates = all(line.place.metric == "success_rate" for line in lines)
     if rates:
         axis.set_xlim(-0.03, 1.03)
-    elif (values[np.isfinite(values)] > 0).all():
+    elif finite.size and finite.min() > 0 and finite.max() > 10 * finite.min():
         axis.set_xscale("log")
+    else:
+        axis.locator_params(axis="x", nbins=4)
     for line in lines:
         look, place = style.drawing(line.place.model), at[line.place.cell()]
         axis.plot([line.ours.low, line.ours.high], [place] * 2, color=look["color"], linewidth=1.4, alpha=0.7)

@@ -1,6 +1,6 @@
 """Our numbers beside the printed ones, with the verdicts of the whole experiment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
@@ -21,8 +21,15 @@ def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Li
         _line(row, match, next(settled) if verdict else None)
         for row, match, verdict in zip(rows, matched, verdicts, strict=True)
     ]
-    missing = not_comparable("no runs of ours")
-    return lines + [_line(Row(place, NOTHING, 0, 0), match, missing) for place, match in printed.items()]
+    made = dict.fromkeys(row.place.metric for row in rows)
+    return lines + [_line(Row(place, NOTHING, 0, 0), match, _missing(place, made)) for place, match in printed.items()]
+
+
+def _missing(place: Place, made: Collection[str]) -> Comparison:
+    """Why a printed number has none of ours beside it."""
+    if made and place.metric not in made:
+        return not_comparable(f"no runs of ours, and the report makes {', '.join(made)} alone")
+    return not_comparable("no runs of ours")
 
 
 def _line(row: Row, printed: Printed | None, comparison: Comparison | None) -> Line:

@@ -37,6 +37,13 @@ def test_a_sweep_ends_in_its_table_and_is_reported_again(home: Path, capsys: pyt
     found = nalu_bench.load(f"sweeps/{NAME}")
     assert len(found.table[found.table["metric"] == "success_rate"]) == 4
     assert main(["verify", str(folder)]) == 0
+    assert str(found.report) == found.report.terminal()
+    for again in ([f"sweeps/{NAME}"], [f"name={NAME}"]):
+        capsys.readouterr()
+        assert main(["status", *again]) == 0
+        assert "total: 4/4 cells" in capsys.readouterr().out
+    assert main(["run", "-m", *WORDS[1:], f"name={NAME}", "recipe.batch_size=4"]) == 2
+    assert f"the name {NAME} must be another one" in capsys.readouterr().err
 
 
 def test_python_trains_what_is_missing_and_returns_what_load_returns(home: Path) -> None:
@@ -73,7 +80,12 @@ def test_a_sweep_takes_runs_of_committed_results_that_its_criterion_judged(home:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["name=a/b", *WORDS], "name must consist of"),
+        (["name=a/b", *WORDS], "name must begin with"),
+        (["name=last", *WORDS], "and not be 'last', got 'last'"),
+        (["name=..", *WORDS], "name must begin with"),
+        (["unit=[]"], "unit= must name at least one unit"),
+        (["-m", "model=nac,nau", "seeds=3"], "first: nalu-bench run -m budget=short model=nac,nau seeds=3"),
+        (["name=first"], "unknown sweep 'sweeps/first'"),
         (["name=", *WORDS], "name must be given once and not be empty"),
         (["sweeps/none"], "unknown sweep 'sweeps/none'"),
         (["--last"], "there is no sweep yet"),

@@ -73,8 +73,9 @@ def test_every_setting_has_rows_of_its_own_beside_its_printed_numbers(both: Expe
     rates = lines_with(lines, metric="success_rate")
     assert [(str(line.place.setting), line.ours.value) for line in rates] == [("", 0.24), ("streams=stable_nalu", 0.13)]
     assert [line.printed and line.printed.text for line in rates] == ["0.13", "0.13"]
-    assert rates[1].verdict == "agrees"
-    assert [line.verdict for line in lines_with(lines, metric="solved_at_median")] == ["agrees", "agrees"]
+    assert rates[1].verdict == "same seeds"
+    assert not rates[1].counted
+    assert [line.verdict for line in lines_with(lines, metric="solved_at_median")] == ["agrees", "same seeds"]
     (shown,) = kind.tables(lines)
     rows = cells_of(shown)
     assert shown.header[-1] == "Error below 1e-06"
@@ -83,7 +84,8 @@ def test_every_setting_has_rows_of_its_own_beside_its_printed_numbers(both: Expe
 
 
 def test_shares_below_a_limit_are_compared_as_rates(both: Experiment) -> None:
-    shares = lines_with(lines_of(Success(both), measured()), metric=BELOW)
+    independent = replace(both, report={**both.report, "same_seeds": {}})
+    shares = lines_with(lines_of(Success(independent), measured()), metric=BELOW)
     assert [(line.ours.value, line.verdict) for line in shares] == [(0.12, "agrees"), (0.06, "agrees")]
 
 
