@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from nalu_bench.cli import main
 from nalu_bench.plan import compose
 from nalu_bench.running import jobs, runner
+from nalu_bench.store.leases import Lease
 from nalu_bench.training import loop
 from nalu_bench.verbs import report
 
@@ -240,12 +240,12 @@ def begin(*arguments: str) -> "subprocess.Popen[bytes]":
     )  # fmt: skip
 
 
-def wait_until_at_work(parent: int, count: int) -> None:
-    """Wait until some processes of a command have worked for 8 seconds: half of that is spent before any step."""
-    processes: list[psutil.Process] = []
-    while sum(process.cpu_times().user > 8 for process in processes) < count:
+def wait_until_at_work(home: Path, count: int) -> None:
+    """Wait until so many blocks have made steps, as their leases tell."""
+    leases: list[Lease | None] = []
+    while sum(lease is not None and lease.step > 0 for lease in leases) < count:
         time.sleep(0.2)
-        processes = psutil.Process(parent).children(recursive=True) if count > 1 else [psutil.Process(parent)]
+        leases = [Lease.parsed(path.read_text()) for path in home.glob("runs/*/*/*/leases/[0-9]*.json")]
 
 
 def wait_for_end_of_group(group: int) -> None:
@@ -270,7 +270,7 @@ def test_an_interrupted_run_saves_what_it_has_and_leaves_nothing_half_written(
     home: Path, workers: int, signals: list[signal.Signals]
 ) -> None:
     process = begin("model=nmu", f"device.workers={workers}")
-    wait_until_at_work(process.pid, workers)
+    wait_until_at_work(home, workers)
     started = time.monotonic()
     for number in signals:
         os.killpg(process.pid, number)
@@ -333,7 +333,7 @@ def test_jobs_of_joblib_save_when_the_command_is_asked_to_stop_and_end_when_it_i
     home: Path, number: signal.Signals
 ) -> None:
     process = begin("-m", "model=nau,nmu", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-    wait_until_at_work(process.pid, 2)
+    wait_until_at_work(home, 2)
     os.kill(process.pid, number) if number == signal.SIGKILL else os.killpg(process.pid, number)
     output = process.communicate(timeout=30)[1].decode()
     wait_for_end_of_group(process.pid)

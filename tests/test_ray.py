@@ -104,7 +104,7 @@ def status(programs: Path, environment: dict[str, str], address: str) -> str:
 
 def wait(condition: Callable[[], bool], what: str, running: Sequence[Node]) -> None:
     """Wait for a condition as long as these processes run."""
-    for _ in range(600):
+    for _ in range(2000):
         if condition():
             return
         for process in running:
