@@ -147,7 +147,7 @@ def test_new_seeds_join_the_committed_ones(plan: compose.Plan, tmp_path: Path) -
 
 
 def test_no_runs_at_all_says_how_to_make_them(plan: compose.Plan, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="first: nalu-bench run experiment=madsen2020/table1 budget=paper"):
+    with pytest.raises(UsageError, match="first: nalu-bench run madsen2020/table1 budget=paper"):
         writer.write(plan, Store(tmp_path / "elsewhere"), tmp_path / "results")
 
 
@@ -261,5 +261,5 @@ def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> N
     assert verdicts_of(lines) == {
         "success_rate": "differs", "score": "differs", "alone": "", "lonely": "not comparable",
     }  # fmt: skip
-    assert lines[-1].notes == ("no runs of ours",)
+    assert lines[-1].notes == ("no runs of ours, and the report makes success_rate, score, alone alone",)
     assert "Holm's limit is 0.05 among 1 comparisons" in lines[0].reason

@@ -55,13 +55,18 @@ def solved_ones(runs: pd.DataFrame) -> "pd.Series[bool]":
     return facts.astype("boolean").fillna(False).astype(bool)
 
 
+def all_failed(runs: pd.DataFrame) -> bool:
+    """Whether no run of a cell was trained."""
+    return bool((runs["status"] == Status.FAILED).all())
+
+
 def passing(runs: pd.DataFrame, column: str, limit: float) -> NDArray[np.bool_]:
     """Which runs are below a limit in a column, at their selected step; those without a number there are not.
 
     Raises:
         UsageError if runs were finished and none has the column.
     """
-    if column not in runs and (runs["status"] == Status.FAILED).all():
+    if column not in runs and all_failed(runs):
         return np.zeros(len(runs), bool)
     if column not in runs:
         raise unknown("column of the runs", column, [str(name) for name in runs])

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.line import Value
+from nalu_bench.analysis.table.place import RECOMPUTED
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -69,7 +69,7 @@ def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     if numbers:
         counted = Counter(line.verdict for line in numbers)
         printed = [line for line in numbers if line.printed_text]
-        again = sum(line.place.metric.endswith(SUFFIX) for line in printed)
+        again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
         badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
         told = [f"{len(printed) - again} printed numbers"]
         told += [f"{again} recomputed from the source's runs"] if again else []

@@ -17,10 +17,8 @@ import pandas as pd
 
 from nalu_bench.analysis.printed.published import COLUMNS, check_metrics, line, read_keyed
 from nalu_bench.analysis.stats.intervals import student_interval
-from nalu_bench.analysis.table.place import KEYS
+from nalu_bench.analysis.table.place import KEYS, RECOMPUTED
 from nalu_bench.errors import UsageError
-
-SUFFIX = "_recomputed"
 
 OWN_COLUMNS = [*KEYS, "recomputed", "deviation", "n_seeds", "printed_model", "source"]
 
@@ -39,7 +37,7 @@ def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
     _check(given, published, path)
     intervals = [_interval(*row) for row in given[["recomputed", "deviation", "n_seeds"]].itertuples(index=False)]
     rows = given.assign(
-        metric=given["metric"] + SUFFIX,
+        metric=given["metric"] + RECOMPUTED,
         printed=given["recomputed"],
         printed_low=[low for low, _ in intervals],
         printed_high=[high for _, high in intervals],

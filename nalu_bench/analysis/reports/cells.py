@@ -8,7 +8,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
+from nalu_bench.analysis.measure.solved import all_failed, solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, row_of
 from nalu_bench.analysis.stats import medians
@@ -21,7 +21,6 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.criteria import judged_by
 from nalu_bench.registry import register
-from nalu_bench.store.schema import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +60,7 @@ class Cells(Kind):
         found: list[Row] = []
         for place, runs in by_cell(measured.runs):
             cell = measured.manifest["cells"][runs["cell"].iloc[0]]
-            if (runs["status"] == Status.FAILED).all():
+            if all_failed(runs):
                 found.append(row_of(place.at(metric="success_rate"), NOTHING, runs, "every block failed"))
                 continue
             if "threshold" in cell["criteria"]:

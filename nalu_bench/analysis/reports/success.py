@@ -13,7 +13,6 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_ones
-from nalu_bench.analysis.printed.recomputed import SUFFIX
 from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
@@ -39,7 +38,7 @@ from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric, grouped
-from nalu_bench.analysis.table.place import Place
+from nalu_bench.analysis.table.place import RECOMPUTED, Place
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
 from nalu_bench.plan.setting import Setting
@@ -142,8 +141,8 @@ class Success(Kind):
             "sparsity_error_mean": sparsity,
         }
         for metric, column in SAMPLES.items():
-            if any(other.metric == metric + SUFFIX for other in self.published):
-                statistics[metric + SUFFIX] = mean_interval(solved[column].to_numpy(float))
+            if any(other.metric == metric + RECOMPUTED for other in self.published):
+                statistics[metric + RECOMPUTED] = mean_interval(solved[column].to_numpy(float))
         for metric, limit in self.further.items():
             below = int(passing(runs, *limit).sum())
             statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))
@@ -158,7 +157,7 @@ class Success(Kind):
         """Our runs against one printed number, or the reason why they are not compared."""
         trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
         declared = self.report.not_comparable.get(metric)
-        if not printed.text and not metric.endswith(SUFFIX):
+        if not printed.text and not metric.endswith(RECOMPUTED):
             return not_comparable(NOTHING_PRINTED)
         if declared:
             return not_comparable(declared)
@@ -172,10 +171,10 @@ class Success(Kind):
             return compare_rates(int(below.sum()), len(runs), theirs, printed.n_seeds)
         solved = runs[runs["solved"]]
         behind = self.seeds.get(place)
-        if metric.endswith(SUFFIX) and behind is not None:
+        if metric.endswith(RECOMPUTED) and behind is not None:
             return _compare_samples(metric, runs, behind)
-        if metric.endswith(SUFFIX):
-            return _compare_recomputed(solved[SAMPLES[metric.removesuffix(SUFFIX)]].to_numpy(float), printed)
+        if metric.endswith(RECOMPUTED):
+            return _compare_recomputed(solved[SAMPLES[metric.removesuffix(RECOMPUTED)]].to_numpy(float), printed)
         rate = self.published.get(place.at(split=self.split, metric="success_rate"))
         if rate is None or not rate.text or not printed.n_seeds:
             missing = "number of seeds" if rate and rate.text else "success rate"
@@ -255,7 +254,7 @@ def _quietly(statistic: Callable[[], tuple[float, float, float]]) -> tuple[tuple
 
 def _compare_samples(metric: str, runs: pd.DataFrame, theirs: pd.DataFrame) -> Comparison:
     """Compare the seeds behind our mean with those behind the recomputed one."""
-    ours, column = runs[runs["solved"]], SAMPLES[metric.removesuffix(SUFFIX)]
+    ours, column = runs[runs["solved"]], SAMPLES[metric.removesuffix(RECOMPUTED)]
     if column == "solved_at":
         ends = float(runs["steps"].iloc[0]), float(theirs["steps"].iloc[0])
         return compare_times(runs[column].to_numpy(float, na_value=np.nan), theirs[column], *ends)
@@ -281,7 +280,7 @@ def _texts(
     Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`.
     """
     seeds = max(line.n_seeds for line in cells.values())
-    renewed = {metric: cells[metric + SUFFIX] for metric in columns if metric + SUFFIX in cells}
+    renewed = {metric: cells[metric + RECOMPUTED] for metric in columns if metric + RECOMPUTED in cells}
 
     def entries(name: str, show: Callable[[Line, Format], Shown], cells: Mapping[str, Line]) -> list[Shown]:
         return [name, *(show(cells[metric], form) if metric in cells else EMPTY

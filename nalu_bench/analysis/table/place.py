@@ -6,6 +6,9 @@ from typing import Any
 
 from nalu_bench.plan.setting import Setting
 
+RECOMPUTED = "_recomputed"
+"""The end of a metric whose printed number is miscomputed and was computed again."""
+
 
 @dataclass(frozen=True)
 class Place:

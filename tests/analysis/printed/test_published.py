@@ -10,7 +10,7 @@ import pytest
 from nalu_bench import paths
 from nalu_bench.analysis.printed import published, recomputed
 from nalu_bench.analysis.reports.success import Success
-from nalu_bench.analysis.table.place import Place
+from nalu_bench.analysis.table.place import RECOMPUTED, Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
@@ -95,9 +95,7 @@ def test_the_spread_of_recomputed_means_is_that_of_the_printed_t_intervals() -> 
     kind = Success(experiment.load("madsen2020/table2"))
     for operation, model in (("mul", "nmu"), ("add", "nau")):
         place = Place("arithmetic", operation=operation, split="extrapolation", model=model)
-        given, plain = (
-            kind.published[place.at(metric=f"sparsity_error_mean{suffix}")] for suffix in ("", recomputed.SUFFIX)
-        )
+        given, plain = (kind.published[place.at(metric=f"sparsity_error_mean{suffix}")] for suffix in ("", RECOMPUTED))
         for bound in ("text", "low", "high"):
             assert float(getattr(plain, bound)) == pytest.approx(float(getattr(given, bound)), rel=1e-3)
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from reported import cells_of
 import nalu_bench
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
+from nalu_bench.training import loop
 
 WORDS = ["task=arithmetic", "task.operation=add,sub", "model=nac,nau", "budget=smoke", "compile=false"]
 NAME = "add-sub_nac-nau-e0edb2"
@@ -44,6 +46,23 @@ def test_a_sweep_ends_in_its_table_and_is_reported_again(home: Path, capsys: pyt
         assert "total: 4/4 cells" in capsys.readouterr().out
     assert main(["run", "-m", *WORDS[1:], f"name={NAME}", "recipe.batch_size=4"]) == 2
     assert f"the name {NAME} must be another one" in capsys.readouterr().err
+
+
+def test_a_cell_that_failed_reads_as_nothing_measured_and_not_as_0(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = loop._Loop.__init__
+
+    def begin(loop: Any, request: Any, *rest: Any) -> None:
+        if request.cell.model.name == "nac":
+            raise RuntimeError("out of luck")
+        start(loop, request, *rest)
+
+    monkeypatch.setattr(loop._Loop, "__init__", begin)
+    assert main(["run", "-m", "task=ten_parameter", "model=nac,nau", "budget=smoke", "device.workers=1"]) == 1
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[2:4] for row in rows if row[:1] == ["NAC₊"]] == [["–", "–"]]
+    assert [row[2:4] for row in rows if row[:1] == ["NAU"]] == [["0", "%"]]
 
 
 def test_python_trains_what_is_missing_and_returns_what_load_returns(home: Path) -> None:
