@@ -21,7 +21,6 @@ from nalu_bench.analysis.table.line import Line, Row
 from nalu_bench.plan import sweep
 from nalu_bench.store.schema import Status
 
-
 FEW = "over fewer than 6 seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
 """A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
