@@ -8,6 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from nalu_bench import paths
+from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.stats.samples import paired
 from nalu_bench.analysis.table.place import Place
@@ -43,6 +45,12 @@ def test_the_numbers_of_networks_are_those_of_the_plan(table: str) -> None:
     plan = compose.plan_experiment(experiment.load(f"madsen2020/{table}"), ["budget=paper"])
     steps = plan.cells[0].cell.recipe.steps
     says(f"{sum(len(want.seeds) for want in plan.cells):,} networks of {steps:,} steps")
+
+
+def test_the_time_of_table_1_is_that_of_its_runs() -> None:
+    manifest = read_manifest(paths.CHECKOUT / "results/madsen2020/table1")
+    assert manifest is not None
+    says(f"networks of 200,000 steps, {duration(manifest['seconds'])}")
 
 
 def test_the_nmu_is_solved_after_the_ramp_begins() -> None:
