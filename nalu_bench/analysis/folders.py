@@ -63,19 +63,12 @@ def sweep_words(results: Path, name: str) -> list[str]:
     Raises:
         UsageError if there is no such sweep.
     """
-    manifest = read_manifest(results / LOCAL / name)
-    if manifest is None:
-        found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))
-        raise unknown("sweep", name, [path.relative_to(results / LOCAL).as_posix() for path in found])
-    return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
+    return _words(_manifest(results, name))
 
 
 def named(results: Path, name: str) -> Experiment:
     """The experiment or the sweep of this name; raises UsageError if there is none."""
-    if not name.startswith(f"{FOLDER}/"):
-        return experiment.load(name)
-    sweep_words(results, name)
-    return experiment_of(read_manifest(results / LOCAL / name) or {})
+    return experiment_of(_manifest(results, name)) if name.startswith(f"{FOLDER}/") else experiment.load(name)
 
 
 def refuse_other(results: Path, name: str, budget: str, words: Sequence[str]) -> None:
@@ -83,13 +76,26 @@ def refuse_other(results: Path, name: str, budget: str, words: Sequence[str]) ->
     manifest = read_manifest(results / LOCAL / name)
     if manifest is None:
         return
+    held = _words(manifest)
     before, now = (
-        {text for text in typed if not text.startswith(sweep.SEEDS)}
-        for typed in ([f"budget={manifest['budget']['name']}", *overrides(manifest)], [f"budget={budget}", *words])
+        {text for text in typed if not text.startswith(sweep.SEEDS)} for typed in (held, [f"budget={budget}", *words])
     )
     if before != now:
-        held = " ".join([f"budget={manifest['budget']['name']}", *overrides(manifest)])
-        raise UsageError(f"the name {name.partition('/')[2]} must be another one: it is that of the sweep of {held}.")
+        told = " ".join(held)
+        raise UsageError(f"the name {name.partition('/')[2]} must be another one: it is that of the sweep of {told}.")
+
+
+def _manifest(results: Path, name: str) -> dict[str, Any]:
+    """The manifest of a sweep; raises UsageError if there is none."""
+    manifest = read_manifest(results / LOCAL / name)
+    if manifest is None:
+        found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))
+        raise unknown("sweep", name, [path.relative_to(results / LOCAL).as_posix() for path in found])
+    return manifest
+
+
+def _words(manifest: Mapping[str, Any]) -> list[str]:
+    return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
 
 
 def experiment_of(manifest: Mapping[str, Any]) -> Experiment:

@@ -96,15 +96,9 @@ class Report:
     def command(self, verb: str = "report") -> str:
         """The command that makes this report, or with `run` the one that trains its runs."""
         budget, typed = self.measured.manifest["budget"], overrides(self.measured.manifest)
-        name = self.kind.experiment.name
-        if self.kind.experiment.local:
-            multirun = ["-m"] if verb == "run" else []
-            words = [verb, *multirun, *sweep.words_of(name.partition("/")[2], budget["name"], typed)]
-        elif "verb" in budget:
-            words = [budget["verb"], f"budget={budget['name']}", *typed]
-        else:
-            words = [verb, name, f"budget={budget['name']}", *typed]
-        return shlex.join(["nalu-bench", *words])
+        if "verb" in budget:
+            return shlex.join(["nalu-bench", budget["verb"], f"budget={budget['name']}", *typed])
+        return sweep.command(verb, self.kind.experiment, budget["name"], typed)
 
     def __str__(self) -> str:
         return self.terminal()

@@ -6,7 +6,6 @@ so that a fresh clone rebuilds it to the byte.
 
 import functools
 import json
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,9 +28,9 @@ from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.files import hashes, write_atomically
+from nalu_bench.plan import sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.plan.sweep import LAST
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
     if plan.cells and now.runs.empty:
         raise UsageError(
             f"there are no runs of {name} at budget={plan.budget}; "
-            f"first: {shlex.join(['nalu-bench', 'run', *plan.words()])}"
+            f"first: {sweep.command('run', plan.experiment, plan.budget, plan.overrides)}"
         )
     kind.require(now)
     if before and folder == shared:
@@ -105,7 +104,7 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
         report = _render(kind, folder)
         _seal(folder)
         if plan.experiment.local:
-            _write_text(folder.parent / LAST, f"{folder.name}\n")
+            _write_text(folder.parent / sweep.LAST, f"{folder.name}\n")
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}; make room or set NALU_BENCH_HOME.") from None
     return folder, report

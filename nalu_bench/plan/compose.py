@@ -110,13 +110,6 @@ class Plan:
     hydra: list[str]
     verb: str = "report"
 
-    def words(self) -> list[str]:
-        """What stands behind `nalu-bench run` or `report` to ask for this plan again."""
-        name = self.experiment.name
-        if not self.experiment.local:
-            return [name, f"budget={self.budget}", *self.overrides]
-        return ["-m", *sweep.words_of(name.partition("/")[2], self.budget, self.overrides)]
-
 
 def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan:
     """The cell that the overrides describe, or with `multirun` one for every combination of their lists.

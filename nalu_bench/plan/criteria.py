@@ -34,10 +34,11 @@ def judged_by(cell: Cell, criterion: str = "task") -> dict[str, Any]:
 
     The key `none` then holds the reason, see `Task.without_threshold`.
     """
-    if criterion != REFERENCE and (reason := cell.task.without_threshold(criterion)):
-        return {"criterion": criterion, "none": reason}
     limit = threshold(cell, criterion)
-    return {} if limit is None else {"criterion": criterion, "threshold": limit}
+    if limit is not None:
+        return {"criterion": criterion, "threshold": limit}
+    reason = "" if criterion == REFERENCE else cell.task.without_threshold(criterion)
+    return {"criterion": criterion, "none": reason} if reason else {}
 
 
 def needed(cell: Cell, criterion: str, report: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,10 +48,14 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
     )
 
 
-def words_of(name: str, budget: str, overrides: Sequence[str]) -> list[str]:
-    """The words that ask for a sweep again; its name is one of them if it was given."""
+def command(verb: str, chosen: Experiment, budget: str, overrides: Sequence[str]) -> str:
+    """The command that runs or reports an experiment or a sweep again; a sweep's name is in it if it was given."""
+    words = [f"budget={budget}", *overrides]
+    if not chosen.local:
+        return shlex.join(["nalu-bench", verb, chosen.name, *words])
+    name = chosen.name.partition("/")[2]
     called = [f"name={name}"] if name != name_of(budget, overrides) else []
-    return [f"budget={budget}", *overrides, *called]
+    return shlex.join(["nalu-bench", verb, *(["-m"] if verb == "run" else []), *words, *called])
 
 
 def name_of(budget: str, overrides: Sequence[str]) -> str:

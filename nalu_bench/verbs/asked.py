@@ -49,6 +49,27 @@ def sweep_name(arguments: Sequence[str]) -> tuple[str, list[str]]:
     return "".join(names), [text for text in arguments if not text.startswith("name=")]
 
 
+def sweep_by_name(name: str | None, arguments: Sequence[str]) -> "Plan | None":
+    """The plan of a sweep that was reported: that of `sweeps/NAME`, or of `name=NAME` alone; None for all else.
+
+    Args:
+        name: the experiment that a command names. arguments: the rest of its words.
+
+    Raises:
+        UsageError if there is no such sweep.
+    """
+    from nalu_bench.analysis import folders
+    from nalu_bench.plan import compose, sweep
+
+    called, words = sweep_name(arguments)
+    if name is None and called and not words:
+        name = f"{sweep.FOLDER}/{called}"
+    if name is None or not name.startswith(f"{sweep.FOLDER}/"):
+        return None
+    held = folders.sweep_words(paths.results_dir(), name)
+    return compose.plan_cells([*held, *words], True, name.partition("/")[2])
+
+
 def plan(options: argparse.Namespace) -> "Plan":
     """The cells that the overrides ask for."""
     from nalu_bench.plan import compose, experiment

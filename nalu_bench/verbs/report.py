@@ -1,7 +1,6 @@
 """nalu-bench report: write the tables, figures, verdicts and page of an experiment or a sweep."""
 
 import argparse
-import shlex
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
@@ -81,36 +80,34 @@ def glance(plan: "Plan") -> None:
     from nalu_bench.analysis import folders, results
     from nalu_bench.analysis.measure.read import read
     from nalu_bench.analysis.report import Report
+    from nalu_bench.plan import sweep
 
     beside = folders.usable(plan.cells, paths.results_dir()) if plan.committed else []
     measured = results.measured(plan, asked.store(), [found for found in map(read, beside) if found])
     if len(measured.runs):
         print(Report.of(results.kind_of(plan.experiment), measured).terminal())
-    words = shlex.join(plan.words()[1:])
-    print(f"next: nalu-bench report {words}   (files, a figure, a page); with more seeds= only the new ones train")
+    again = sweep.command("report", plan.experiment, plan.budget, plan.overrides)
+    print(f"next: {again}   (files, a figure, a page); with more seeds= only the new ones train")
 
 
 def _plan(options: argparse.Namespace) -> "Plan":
     """The plan that a command line asks to report."""
     from nalu_bench.analysis import folders
-    from nalu_bench.plan import compose, experiment, sweep
+    from nalu_bench.plan import compose, experiment
 
     name, overrides = asked.experiment_name(options.overrides, sign="")
     if options.last:
         name = folders.last_sweep(paths.results_dir())
+    if found := asked.sweep_by_name(name, overrides):
+        return found
     if name is None and overrides:
         called, words = asked.sweep_name(overrides)
-        if words:
-            return compose.plan_cells(words, True, called)
-        name, overrides = f"{sweep.FOLDER}/{called}", []
+        return compose.plan_cells(words, True, called)
     if name is None:
         raise UsageError(
             f"report needs the name of an experiment, one of {', '.join(experiment.names())}; the words of a sweep; "
             "or --last or --all."
         )
-    if name.startswith(f"{sweep.FOLDER}/"):
-        words = folders.sweep_words(paths.results_dir(), name)
-        return compose.plan_cells([*words, *overrides], True, name.partition("/")[2])
     chosen = experiment.load(name)
     if any(text.startswith("budget=") for text in overrides):
         return compose.plan_experiment(chosen, overrides)

@@ -8,7 +8,6 @@ from nalu_bench import paths
 from nalu_bench.verbs import asked
 
 if TYPE_CHECKING:
-    from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
 
@@ -25,7 +24,7 @@ def status(options: argparse.Namespace) -> int:
     """Print one line a cell and a total."""
     from nalu_bench.store import status as found
 
-    plan = _plan(options)
+    plan = asked.sweep_by_name(*asked.experiment_name(options.overrides)) or asked.plan(options)
     store, width = asked.store(plan), plan.machine.width
     if options.watch:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
@@ -36,20 +35,6 @@ def status(options: argparse.Namespace) -> int:
             print(f"{experiment.name} budget={plan.budget}{_other_budget(experiment, plan.budget)}")
         print("\n".join(found.read(store, plan.cells, width).lines()))
     return 0
-
-
-def _plan(options: argparse.Namespace) -> "Plan":
-    """The cells asked for; `sweeps/NAME`, or `name=NAME` alone, are those of a sweep that was reported."""
-    from nalu_bench.analysis import folders
-    from nalu_bench.plan import compose, sweep
-
-    name, others = asked.experiment_name(options.overrides)
-    called, words = asked.sweep_name(others)
-    name = f"{sweep.FOLDER}/{called}" if called and not words else name
-    if name is None or not name.startswith(f"{sweep.FOLDER}/"):
-        return asked.plan(options)
-    held = folders.sweep_words(paths.results_dir(), name)
-    return compose.plan_cells([*held, *words], True, name.partition("/")[2])
 
 
 def _other_budget(experiment: "Experiment", budget: str) -> str:
