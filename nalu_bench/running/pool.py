@@ -106,6 +106,7 @@ def _until_one_dies(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+    _pass_on(events, listen, wait=0.0)  # a worker has written all that it told when it ends, not when its work ends
     _judge({process.exitcode for process in processes})
 
 
@@ -144,10 +145,10 @@ def _end(processes: Collection[BaseProcess]) -> None:
             process.kill()
 
 
-def _pass_on(events: Any, listen: Tell) -> None:
-    """Pass on everything that the workers have told; wait briefly for the first of it."""
+def _pass_on(events: Any, listen: Tell, wait: float = 0.2) -> None:
+    """Pass on everything that the workers have told; wait up to `wait` seconds for the first of it."""
     with contextlib.suppress(queue.Empty):
-        listen(*events.get(timeout=0.2))
+        listen(*events.get(timeout=wait))
         while True:
             listen(*events.get_nowait())
 

@@ -118,7 +118,7 @@ from nalu_bench.running import pool
 from tests.running.test_pool import square
 {guard}
     try:
-        print(dict(pool.outcomes(square, [1, 2, 3], 2, lambda *event: None)))
+        print(sorted(pool.outcomes(square, [1, 2, 3], 2, lambda *event: None)))
     except UsageError as error:
         print(error)
 """
@@ -126,7 +126,10 @@ from tests.running.test_pool import square
 
 @pytest.mark.parametrize(
     ("guard", "said"),
-    [("if True:", 'below the line `if __name__ == "__main__":`'), ("if __name__ == '__main__':", "{1: 1, 2: 4, 3: 9}")],
+    [
+        ("if True:", 'below the line `if __name__ == "__main__":`'),
+        ("if __name__ == '__main__':", "[(1, 1), (2, 4), (3, 9)]"),
+    ],
     ids=["without", "with"],
 )
 def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path, guard: str, said: str) -> None:
