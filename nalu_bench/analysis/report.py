@@ -1,9 +1,11 @@
 """A report: an experiment's table with its verdicts, before it is written as CSV, Markdown, LaTeX or for a terminal."""
 
+import math
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -16,10 +18,14 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.compared import compared
+from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Line, Row
 from nalu_bench.plan import sweep
 from nalu_bench.store.schema import Status
+
+LEAST_SHARE = 0.2
+"""The share of the steps of the full scale from which on anything is compared (our choice)."""
 
 FEW = "over fewer than 6 seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
 """A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
@@ -105,10 +111,14 @@ class Report:
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`; for a sweep, which has none, what its intervals are."""
+        fewest = min((line.n_seeds for line in self.lines if not math.isnan(line.ours.low)), default=6)
+        few = f"; {FEW}" if fewest < 6 else ""
         if self.kind.experiment.local:
-            fewest = min((line.n_seeds for line in self.lines), default=0)
-            return f"Intervals hold 95 %{f'; {FEW}' if fewest < 6 else ''}."
-        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict)}."
+            return f"Intervals hold 95 %{few}."
+        own = [line.verdict for line in self.lines if line.verdict and line.printed and line.printed.own]
+        apart = f" Our own claims: {counts(own)}." if own else ""
+        told = f" Intervals hold 95 %{few}." if few else ""
+        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict and line.counted)}.{apart}{told}"
 
     def provenance(self) -> str:
         """How many runs of what length these are."""
@@ -140,9 +150,18 @@ def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:
     reasons = ["a smoke budget"] if manifest["budget"]["name"] == "smoke" else []
     reasons += [f"changed by hand ({changes})"] if changes else []
     reasons += [data] if data else []
+    reasons += _too_short(kind, manifest["budget"])
     if not reasons:
         return rows
     return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
+
+
+def _too_short(kind: Kind, budget: Mapping[str, Any]) -> list[str]:
+    """Why nothing is compared, if the budget is too small a share of the full scale."""
+    full, steps = kind.experiment.printed_steps, budget["steps"]
+    if steps >= LEAST_SHARE * full:
+        return []
+    return [f"trained for {steps:,} steps, less than {percent(LEAST_SHARE)} of the full scale's {full:,}"]
 
 
 def _remarks(lines: Sequence[Line], skipped: pd.DataFrame) -> list[str]:

@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 from reported import verdicts_of
 
+from nalu_bench import load
 from nalu_bench.analysis import results as writer
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import compare_single
@@ -89,6 +91,17 @@ def test_changed_values_are_held_against_nothing_and_named(plan: compose.Plan, t
     assert "not comparable, " in text
     assert "changed by hand (task.interpolation=[1,3])" in text
     assert not re.search(r"agrees|differs|inconclusive", text)
+
+
+@pytest.mark.parametrize(("steps", "compared"), [(2000, True), (1999, False)])
+def test_runs_shorter_than_a_fifth_of_the_full_scale_are_held_against_nothing(steps: int, compared: bool) -> None:
+    report = load("iit_report/identity").report
+    budget = report.measured.manifest["budget"]
+    measured = replace(report.measured, manifest=report.measured.manifest | {"budget": budget | {"steps": steps}})
+    shorter = Report.of(report.kind, measured)
+    assert {line.judged for line in shorter.lines if line.verdict} == {compared}
+    told = "trained for 1,999 steps, less than 20 % of the full scale's 10,000"
+    assert any(told in remark for remark in shorter.remarks) is not compared
 
 
 def test_a_choice_among_the_cells_is_told_in_the_words_typed_and_compared(plan: compose.Plan, tmp_path: Path) -> None:

@@ -17,9 +17,6 @@ from nalu_bench.analysis.table.place import RECOMPUTED
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
 
-OURS = "this project"
-"""The source of a claim that no paper makes."""
-
 WIDTH = 240
 """Pixels of a small picture."""
 
@@ -57,15 +54,14 @@ def scale(loaded: "Loaded") -> str:
 
 def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     """The claims in words, then the printed numbers together."""
-    lines = [line for line in loaded.lines if line.counted]
-    for line in lines:
-        if line.printed and line.printed.in_words:
+    for line in loaded.lines:
+        if line.verdict and line.printed and line.printed.in_words:
             where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
             found = ": ".join(filter(None, ["; ".join(line.told()), _number(line.ours)]))
             found += f" ({where})" if where else ""
-            quoted = f"“{line.printed.text}”" if line.printed.source != OURS else f"Our own claim: {line.printed.text}"
+            quoted = f"Our own claim: {line.printed.text}" if line.printed.own else f"“{line.printed.text}”"
             yield {"text": quoted, "verdicts": [_verdict(line.verdict)], "found": found}
-    numbers = [line for line in lines if not (line.printed and line.printed.in_words)]
+    numbers = [line for line in loaded.lines if line.counted and not (line.printed and line.printed.in_words)]
     if numbers:
         counted = Counter(line.verdict for line in numbers)
         printed = [line for line in numbers if line.printed_text]

@@ -4,6 +4,7 @@ Each `compare_*` gives the verdict a comparison would get alone; `verdicts.settl
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,12 @@ MARGIN_MEDIAN = math.log(1.5)
 
 MARGIN_MEAN = 0.5
 """Means agree if the 90 % interval of their difference lies within so much of 0, relative to theirs (our choice)."""
+
+SMALLEST_P = 1e-6
+"""No p-value of a claim is given as smaller."""
+
+Limits = Callable[[float], tuple[float, float]]
+"""Confidence -> the interval of a number."""
 
 EQUIVALENCE = 0.90
 """The confidence of the interval that must lie within the margin: two one-sided tests of 5 % each."""
@@ -193,21 +200,28 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
     return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
 
 
-def compare_claim(low: float, high: float, threshold: float, words: str = "", above: bool = True) -> Comparison:
+def compare_claim(limits: Limits, threshold: float, words: str = "", above: bool = True, places: int = 1) -> Comparison:
     """Test a claim in words, which holds if a number is above (or below) a threshold of ours.
 
-        agrees  iff  the whole interval lies on the claimed side,  differs  iff  it lies on the other
+        agrees  iff  the whole 95 % interval lies on the claimed side,  differs  iff  it lies on the other
+        p-value = 1 - the largest confidence whose interval lies on one side
+
+    The test is one-sided: better than claimed is agreement. A claim on several places is tested where it is furthest
+    from true. It holds if it holds there, so that `agrees` needs no correction; `differs` takes the smallest of the
+    p-values of all places, and multiplies it by their number (Bonferroni).
 
     Args:
-        low, high: the 95 % interval of our number; pass the number as both limits if it has none.
-        threshold: in the number's unit. words: the threshold in words; "at least 3" or "at most 3" by
-            default. above: the claimed side. A number equal to the threshold lies on the claimed side.
+        limits: confidence -> the interval of our number. threshold: in the number's unit. words: the threshold in
+            words; "at least 3" or "at most 3" by default. above: the claimed side. A number equal to the threshold lies
+            on the claimed side. places: of which this is the one furthest from true.
 
-    Returns: the comparison, without a p-value. Raises: nothing.
+    Returns: the comparison alone (see `verdicts.settle`); without a p-value if there is no interval. Raises: nothing.
 
-    >>> str(compare_claim(0.4, 0.9, 0.5, "a share of at least one half").verdict)
+    >>> str(compare_claim(lambda confidence: (0.4, 0.9), 0.5, "a share of at least one half").verdict)
     'inconclusive'
     """
+    low, high = limits(1 - ALPHA)
+    p_value = _claim_p_value(limits, threshold, above)
     near, far, limit = _claimed_upwards(low, high, threshold, above)
     verdict, lies = Verdict.INCONCLUSIVE, "leaves it open"  # also if a limit is nan
     if near >= limit:
@@ -216,7 +230,29 @@ def compare_claim(low: float, high: float, threshold: float, words: str = "", ab
         verdict, lies = Verdict.DIFFERS, "lies on the other side"
     needs = f"{'at least' if above else 'at most'} {threshold:g}"
     reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, {lies}"
-    return Comparison(verdict, reason=reason, threshold=words or needs)
+    if verdict is Verdict.DIFFERS and places > 1:
+        p_value = min(1.0, places * p_value)
+        verdict = verdict if p_value <= ALPHA else Verdict.INCONCLUSIVE
+        reason += f"; it is the furthest from true of {places} places"
+    return Comparison(verdict, p_value=p_value, reason=reason, threshold=words or needs)
+
+
+def _claim_p_value(limits: Limits, threshold: float, above: bool) -> float:
+    """The smallest α whose interval of confidence 1 - α lies on one side of the threshold; nan without an interval."""
+    if math.isnan(sum(end for end in limits(1 - ALPHA) if not math.isinf(end))):
+        return math.nan
+
+    def clear(alpha: float) -> bool:
+        near, far, limit = _claimed_upwards(*limits(1 - alpha), threshold, above)
+        return near >= limit or far < limit
+
+    low, high = math.log(SMALLEST_P), 0.0
+    if clear(SMALLEST_P):
+        return SMALLEST_P
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if clear(math.exp(middle)) else (middle, high)
+    return math.exp(high)
 
 
 def claim_truth(low: float, high: float, threshold: float, above: bool = True) -> tuple[bool, float, float]:

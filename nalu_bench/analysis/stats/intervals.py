@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import scipy  # so written, scipy.stats (0.6 s) is loaded where it is used
@@ -134,10 +135,10 @@ def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
     return float(x.mean()), *student_interval(float(x.mean()), float(x.std(ddof=1)), x.size)
 
 
-def mean_difference(samples: ArrayLike, others: ArrayLike) -> tuple[float, float, float]:
-    """The difference of two means with Welch's 95 % interval.
+def mean_difference(samples: ArrayLike, others: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """The difference of two means with Welch's interval.
 
-        x̄ - ȳ ± t √(s²/n + r²/m),   t = Student's 97.5 % quantile, Welch-Satterthwaite's degrees of freedom
+        x̄ - ȳ ± t √(s²/n + r²/m),   t = Student's (1 + confidence) / 2 quantile with Welch-Satterthwaite's freedom
 
     Source: Welch 1947, Biometrika 34, 28-35. Deviations: without any spread the limits are the difference itself. They
     are nan if a side has one sample.
@@ -146,7 +147,7 @@ def mean_difference(samples: ArrayLike, others: ArrayLike) -> tuple[float, float
     >>> f"{difference:.1f} {low:.3f} {high:.3f}"
     '2.0 -0.484 4.484'
     """
-    return _welch(samples, others)[:3]
+    return _welch(samples, others, confidence)[:3]
 
 
 def welch_p_value(samples: ArrayLike, others: ArrayLike) -> float:
@@ -160,7 +161,7 @@ def welch_p_value(samples: ArrayLike, others: ArrayLike) -> float:
     return _welch(samples, others)[3]
 
 
-def _welch(samples: ArrayLike, others: ArrayLike) -> tuple[float, float, float, float]:
+def _welch(samples: ArrayLike, others: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float, float]:
     """The difference of two means, its limits and the p-value of its being 0."""
     x, y = _checked_samples(samples), _checked_samples(others)
     difference = float(x.mean() - y.mean())
@@ -172,7 +173,7 @@ def _welch(samples: ArrayLike, others: ArrayLike) -> tuple[float, float, float, 
         # A constant side is no matter: its variance is exactly 0.
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
         test = scipy.stats.ttest_ind(x, y, equal_var=False)
-    limits = test.confidence_interval()
+    limits = test.confidence_interval(confidence)
     return difference, float(limits.low), float(limits.high), float(test.pvalue)
 
 
@@ -235,6 +236,15 @@ def beta_mean_interval(samples: ArrayLike, upper: float = 0.5, confidence: float
     return upper * mean, upper * low, upper * high
 
 
+def no_finer(limits: Callable[[float], tuple[float, float]], resamples: int) -> Callable[[float], tuple[float, float]]:
+    """Limits of a bootstrap by confidence, unbounded where so many resamples know no tail as thin.
+
+    >>> no_finer(lambda confidence: (0.0, 1.0), 999)(0.999)
+    (-inf, inf)
+    """
+    return lambda confidence: limits(confidence) if 1 - confidence >= 2 / (resamples + 1) else (-math.inf, math.inf)
+
+
 def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
     """Percentile bootstrap interval for the median.
 
@@ -263,8 +273,8 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float
     return median, float(low), float(high)
 
 
-def middle_range(samples: ArrayLike) -> tuple[float, float]:
-    """The 2.5 and 97.5 % quantiles as order statistics, the outer neighbours of rank q (n - 1).
+def middle_range(samples: ArrayLike, share: float = 0.95) -> tuple[float, float]:
+    """The quantiles between which this share lies, as order statistics: the outer neighbours of rank q (n - 1).
 
     Args:
         samples: at least one number, infinite ones included.
@@ -273,7 +283,8 @@ def middle_range(samples: ArrayLike) -> tuple[float, float]:
     (1.0, 3.0)
     """
     x = np.asarray(samples, dtype=np.float64)
-    return float(np.quantile(x, 0.025, method="lower")), float(np.quantile(x, 0.975, method="higher"))
+    tail = round((1 - share) / 2, 12)
+    return float(np.quantile(x, tail, method="lower")), float(np.quantile(x, 1 - tail, method="higher"))
 
 
 def bootstrap_medians(x: NDArray[np.float64]) -> NDArray[np.float64]:

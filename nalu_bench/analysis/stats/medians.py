@@ -8,6 +8,9 @@ from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, median_interval,
 
 Array = NDArray[np.float64]
 
+RATIOS = 10_000
+"""Resamples behind the interval of a ratio."""
+
 
 def finite_or_worst(errors: "pd.Series[float]") -> Array:
     """The errors, infinite if not finite: a run that failed or diverged at once counts as infinitely bad."""
@@ -15,10 +18,10 @@ def finite_or_worst(errors: "pd.Series[float]") -> Array:
     return np.where(np.isfinite(values), values, np.inf)
 
 
-def median_of(samples: Array) -> tuple[float, float, float]:
+def median_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
     """The median with its interval. The limits are nan unless all samples are finite."""
     if np.isfinite(samples).all():
-        return median_interval(samples)
+        return median_interval(samples, confidence)
     return float(np.median(samples)), np.nan, np.nan
 
 
@@ -31,7 +34,7 @@ def limits_of(samples: Array) -> tuple[float, float, float]:
     return median_of(samples) if np.isfinite(samples).all() else ratio_of(samples, np.ones(1))
 
 
-def bounds_of(samples: Array) -> tuple[float, float, float]:
+def bounds_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
     """As `median_of`; samples that are all equal, as shares of 0 and 1 often are, are their own limits.
 
     >>> bounds_of(np.array([1.0, 1.0, 1.0]))
@@ -39,10 +42,12 @@ def bounds_of(samples: Array) -> tuple[float, float, float]:
     """
     if samples.size > 1 and np.ptp(samples) == 0:
         return (float(samples[0]),) * 3
-    return median_of(samples)
+    return median_of(samples, confidence)
 
 
-def ratio_of(samples: Array, reference: Array, resamples: int = 10_000) -> tuple[float, float, float]:
+def ratio_of(
+    samples: Array, reference: Array, confidence: float = 0.95, resamples: int = RATIOS
+) -> tuple[float, float, float]:
     """The ratio of two medians with its percentile bootstrap interval. Both groups of seeds are drawn anew.
 
     Source: Efron & Tibshirani 1993, section 13.3. Deviations: the limits are order statistics, because some samples may
@@ -59,4 +64,4 @@ def ratio_of(samples: Array, reference: Array, resamples: int = 10_000) -> tuple
     with np.errstate(invalid="ignore"):
         ratios = drawn[0] / drawn[1]
     ratios = np.where(np.isnan(ratios), np.inf, ratios)  # both infinite: as bad as can be
-    return float(np.median(samples) / np.median(reference)), *middle_range(ratios)
+    return float(np.median(samples) / np.median(reference)), *middle_range(ratios, confidence)

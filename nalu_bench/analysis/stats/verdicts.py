@@ -14,7 +14,7 @@ NOTHING_PRINTED = "no number is printed"
 """The reason why an empty field of the printed numbers is not compared."""
 
 CHOSEN = "the protocol was chosen with this number in view"
-"""The note of a number that is fitted."""
+"""The note of a number that is fitted, and of the number behind a claim."""
 
 
 class Verdict(StrEnum):
@@ -61,12 +61,12 @@ def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
         differs  iff  p_(1) <= α/m, p_(2) <= α/(m - 1), ... up to and including its own rank,   α = 5 %
 
-    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. A comparison whose own interval
-    excludes 0, but which Holm does not reject, becomes `inconclusive`. Every other verdict stays, and so do
-    comparisons without a p-value.
+    Source: Holm 1979, Scand. J. Stat. 6, 65-70. Deviations: none. A verdict that rests on a p-value of at most α, and
+    that Holm does not reject, becomes `inconclusive`: `differs` of numbers, and every decided claim in words. Every
+    other verdict stays, and so do comparisons without a p-value.
 
     Args:
-        comparisons: all of one experiment, in any order.
+        comparisons: all numbers of one experiment, or all claims, or all claims of our own, in any order.
 
     Returns: the settled comparisons, in the same order. Settling twice changes nothing. Raises: nothing.
 
@@ -155,9 +155,8 @@ def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) 
     told = f"p = {comparison.p_value:.2g}, and Holm's limit is {limit:.2g} among {family} comparisons"
     if told not in comparison.reason:
         comparison = replace(comparison, reason="; ".join(filter(None, [comparison.reason, told])))
-    if rejected:
-        return replace(comparison, verdict=Verdict.DIFFERS)
-    if comparison.verdict is not Verdict.DIFFERS:
+    if rejected or comparison.p_value > ALPHA or comparison.verdict is Verdict.INCONCLUSIVE:
         return comparison
-    notes = (*comparison.notes, "excludes 0 alone, but not after Holm's correction")
+    alone = "decided" if comparison.threshold else "excludes 0"
+    notes = (*comparison.notes, f"{alone} alone, but not after Holm's correction")
     return replace(comparison, verdict=Verdict.INCONCLUSIVE, notes=notes)

@@ -1,15 +1,19 @@
 """A sentence of a paper and the number that tests it, one class for all papers."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from nalu_bench.analysis.stats.compare import claim_truth, compare_claim
-from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
-from nalu_bench.analysis.table.line import NOTHING, Line, Printed, Row, Value
+from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
+from nalu_bench.analysis.stats.intervals import no_finer
+from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
+from nalu_bench.analysis.table.line import Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
+
+Statistic = Callable[[float], tuple[float, float, float]]
+"""Confidence -> a number and the limits of its interval."""
 
 
 @dataclass(frozen=True)
@@ -19,25 +23,44 @@ class Claim:
     The quote is the printed text of the same place; the verdict is that of `compare_claim`.
 
     Attributes:
-        quantity: the number in words.
-        ours: the number with its interval.
-        limit: the threshold, which is ours. above: the claimed side. words: the threshold in words, if these say more.
-        exact: whether the number is computed and not estimated, so that it has no interval.
+        quantity: the number in words. value: the number.
+        limits: confidence -> its interval; None for a number that is computed and not estimated.
+        threshold: ours. above: the claimed side. words: the threshold in words, if these say more.
+        places: the number of places on which the claim must hold, of which this is the one furthest from true.
+        fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
     """
 
     quantity: str
-    ours: Value
-    limit: float
+    value: float
+    limits: Limits | None
+    threshold: float
     above: bool = True
     words: str = ""
-    exact: bool = False
+    places: int = 1
+    fitted: bool = False
     untested: str = ""
+
+    @classmethod
+    def estimated(
+        cls, quantity: str, statistic: Statistic, threshold: float, above: bool = True, resamples: int = 0
+    ) -> "Claim":
+        """A claim on a statistic of seeds: confidence -> value, low, high; `resamples` of a bootstrap."""
+
+        def limits(confidence: float) -> tuple[float, float]:
+            return statistic(confidence)[1:]
+
+        return cls(quantity, statistic(0.95)[0], no_finer(limits, resamples) if resamples else limits, threshold, above)
 
     @classmethod
     def missing(cls, reason: str) -> "Claim":
         """A claim of which nothing was measured, and why."""
-        return cls("", NOTHING, math.nan, untested=reason)
+        return cls("", math.nan, None, math.nan, untested=reason)
+
+    @property
+    def ours(self) -> Value:
+        """The number with its 95 % interval."""
+        return Value(self.value, *self.limits(0.95)) if self.limits else Value(self.value)
 
     def row(self, place: Place, behind: Sequence[pd.DataFrame] = (), *notes: str) -> Row:
         """The row of the table. `behind`: the runs of every group; the seeds are those of the smallest."""
@@ -48,16 +71,17 @@ class Claim:
     def _compare(self, printed: Printed) -> Comparison:
         if self.untested:
             return not_comparable(self.untested)
-        ends = (self.ours.value,) * 2 if self.exact else (self.ours.low, self.ours.high)
-        return compare_claim(*ends, self.limit, self.words, self.above)
+        if self.limits is None:
+            alone = compare_claim(lambda _: (self.value, self.value), self.threshold, self.words, self.above)
+            return replace(alone, p_value=math.nan)
+        found = compare_claim(self.limits, self.threshold, self.words, self.above, self.places)
+        return fitted(found) if self.fitted else found
 
 
-def furthest_from_true(claims: Iterable[Claim]) -> Claim:
-    """The test of a claim that must hold in several places: the one that is furthest from true.
-
-    It needs no correction for the number of places: the claim is the intersection of what it says of each.
-    """
-    return min(claims, key=lambda each: claim_truth(each.ours.low, each.ours.high, each.limit, each.above))
+def furthest_from_true(claims: Sequence[Claim]) -> Claim:
+    """The test of a claim that must hold in several places: the one that is furthest from true, see `compare_claim`."""
+    worst = min(claims, key=lambda each: claim_truth(each.ours.low, each.ours.high, each.threshold, each.above))
+    return replace(worst, places=len(claims))
 
 
 def tested_by(line: Line) -> str:

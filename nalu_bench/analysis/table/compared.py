@@ -16,13 +16,24 @@ def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Li
     printed = dict(published)
     matched = [printed.pop(row.place, None) for row in rows]
     verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
-    settled = iter(settle([verdict for verdict in verdicts if verdict]))
     lines = [
-        _line(row, match, next(settled) if verdict else None)
-        for row, match, verdict in zip(rows, matched, verdicts, strict=True)
+        _line(row, match, verdict)
+        for row, match, verdict in zip(rows, matched, _settled(matched, verdicts), strict=True)
     ]
     made = dict.fromkeys(row.place.metric for row in rows)
     return lines + [_line(Row(place, NOTHING, 0, 0), match, _missing(place, made)) for place, match in printed.items()]
+
+
+def _settled(printed: Sequence[Printed | None], alone: Sequence[Comparison | None]) -> list[Comparison | None]:
+    """The verdicts after Holm's correction: one family of printed numbers, one of claims, one of our own claims."""
+    families: dict[tuple[bool, bool], dict[int, Comparison]] = {}
+    for place, (match, verdict) in enumerate(zip(printed, alone, strict=True)):
+        if match and verdict:
+            families.setdefault((bool(verdict.threshold), match.own), {})[place] = verdict
+    settled = {
+        place: one for each in families.values() for place, one in zip(each, settle([*each.values()]), strict=True)
+    }
+    return [settled.get(place) for place in range(len(alone))]
 
 
 def _missing(place: Place, made: Collection[str]) -> Comparison:

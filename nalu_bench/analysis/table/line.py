@@ -25,6 +25,10 @@ NUMBER = re.compile(r"(>?-?[\d.]+(e-?\d+)?)?")
 """A printed number, or none."""
 
 
+OURS = "this project"
+"""The source of a claim that no paper makes."""
+
+
 @dataclass(frozen=True)
 class Printed:
     """A printed number as it stands in a file beside the experiment.
@@ -42,6 +46,11 @@ class Printed:
     n_seeds: int | None = None
     source: str = ""
     deviation: float | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a claim of this project, which no paper makes."""
+        return self.source == OURS
 
     @property
     def in_words(self) -> bool:
@@ -79,6 +88,9 @@ class Row:
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
 
+OWN_IN_WORDS = "our own claim in words, our threshold: "
+"""The start of this note for a claim that no paper makes."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -110,8 +122,8 @@ class Line:
 
     @property
     def counted(self) -> bool:
-        """Whether the verdict stands in counts of verdicts: not on the seeds behind the printed number itself."""
-        return self.verdict not in (None, Verdict.SAME_SEEDS)
+        """Whether the verdict stands in counts of verdicts: not of our own claims, or on the very seeds behind it."""
+        return self.verdict not in (None, Verdict.SAME_SEEDS) and not (self.printed and self.printed.own)
 
     @property
     def printed_text(self) -> str:
@@ -120,7 +132,10 @@ class Line:
 
     def told(self) -> tuple[str, ...]:
         """All notes, with the threshold of a claim as a sentence."""
-        return (*self.notes, f"{IN_WORDS}{self.threshold}") if self.threshold else self.notes
+        if not self.threshold:
+            return self.notes
+        start = OWN_IN_WORDS if self.printed and self.printed.own else IN_WORDS
+        return (*self.notes, f"{start}{self.threshold}")
 
     def shown(self) -> str:
         """The verdict, with how far a number differs."""

@@ -124,8 +124,8 @@ class Surface(Kind):
         tolerance = SOLVED * self.report.target
         others = (excess > tolerance).any(axis=1) & (excess < -tolerance).any(axis=1)
         loss, share, largest = float(excess[-1, -1] ** 2), float(others.mean()), float((excess**2).max())
-        solved = Claim("", Value(_tidy(loss)), SOLVED, False, f"a loss of at most {SOLVED:g}", exact=True)
-        many = Claim("", Value(_tidy(share)), MANY, True, f"a share of at least {percent(MANY)}", exact=True)
+        solved = Claim("", _tidy(loss), None, SOLVED, above=False, words=f"a loss of at most {SOLVED:g}")
+        many = Claim("", _tidy(share), None, MANY, words=f"a share of at least {percent(MANY)}")
         return [
             solved.row(place.at(metric="loss_at_solution")),
             many.row(place.at(metric="other_solutions")),

@@ -6,15 +6,15 @@ control.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, wilson_interval
+from nalu_bench.analysis.stats.compare import Limits
+from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, no_finer, wilson_interval
 from nalu_bench.analysis.table.claim import Claim
-from nalu_bench.analysis.table.line import Value
 
 Array = NDArray[np.float64]
 Errors = dict[str, Array]
@@ -87,7 +87,7 @@ class Tests:
             f"smallest share of failing seeds of a non-linear activation ({name}; its error outside / mean abs(x) is "
             f"{outside.mean():.2g} on average, {np.median(outside):.2g} in the median)"
         )
-        return Claim(what, Value(share, *interval), limit)
+        return Claim(what, share, interval, limit, places=len(self._non_linear))
 
     def ramps(self) -> Claim:
         """The error ramps up severely both below and above. Tested where it rises least."""
@@ -96,29 +96,30 @@ class Tests:
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
         what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
         limit = self.limits.rising
-        return Claim(what, Value(_ratio(self.errors[name], side), *_percentiles(ratios)), limit)
+        return Claim(what, _ratio(self.errors[name], side), _percentiles(ratios), limit, places=len(sides))
 
     def severity(self) -> Claim:
         """The severity corresponds to the degree of non-linearity. Tested by Spearman's rank correlation.
 
         The linear control is left out: it would be the best in both ranks by design.
         """
-        value, low, high = self._correlation(self.tested)
-        other = "{:.2f} [{:.2f}, {:.2f}]".format(*self._correlation(self.trained))
+        value, limits = self._correlation(self.tested)
+        there, limits_there = self._correlation(self.trained)
+        other = "{:.2f} [{:.2f}, {:.2f}]".format(there, *limits_there(0.95))
         what = (
             f"rank correlation of error outside and non-linearity (share of variance off the best straight line over "
             f"{_range(self.tested)}; over the training range {_range(self.trained)} it is {other})"
         )
         limit = self.limits.correlated
-        return Claim(what, Value(value, low, high), limit)
+        return Claim(what, value, limits, limit)
 
-    def _correlation(self, ends: tuple[float, float]) -> tuple[float, float, float]:
+    def _correlation(self, ends: tuple[float, float]) -> tuple[float, Limits]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
         names = self._non_linear
         degree = rankdata([nonlinearity(name, *ends) for name in names])
         measured = np.array([[self.errors[name]["outside"].mean()] for name in names])
         resampled = np.array([self._resampled[name]["outside"] for name in names])
-        return float(_spearman(degree, measured)[0]), *_percentiles(_spearman(degree, resampled))
+        return float(_spearman(degree, measured)[0]), _percentiles(_spearman(degree, resampled))
 
     def linear(self) -> Claim:
         """One learns to be highly linear, which reduces its error. Tested against the median of the others."""
@@ -130,24 +131,24 @@ class Tests:
             return np.asarray(outside(name) / median)
 
         value = share(lambda each: np.asarray(self.errors[each]["outside"].mean()))
-        low, high = _percentiles(share(lambda each: self._resampled[each]["outside"]))
+        limits = _percentiles(share(lambda each: self._resampled[each]["outside"]))
         what = f"error outside of {name} / median error outside of the other non-linear activations"
-        return Claim(what, Value(float(value), low, high), 1.0, above=False)
+        return Claim(what, float(value), limits, 1.0, above=False)
 
     def consistent(self) -> Claim:
         """Sharply non-linear functions fail consistently. Tested on the smallest share, by Wilson's interval."""
         name, share, interval = self._smallest_share(self.limits.sharp)
         what = f"smallest share of failing seeds of {' and '.join(self.limits.sharp)} ({name})"
         least = self.limits.consistent
-        return Claim(what, Value(share, *interval), least)
+        return Claim(what, share, interval, least, places=len(self.limits.sharp))
 
-    def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, tuple[float, float]]:
+    def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, Limits]:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""
         limit = self.limits.failing * self.scale
         failing = {name: (self.errors[name]["outside"] >= limit) for name in names}
         name = min(names, key=lambda each: failing[each].mean())
         count, trials = int(failing[name].sum()), len(failing[name])
-        return name, count / trials, wilson_interval(count, trials)
+        return name, count / trials, partial(wilson_interval, count, trials)
 
     @property
     def _non_linear(self) -> list[str]:
@@ -189,9 +190,13 @@ def _ratio(errors: Errors, side: str) -> float:
     return float(errors[side].mean() / errors["inside"].mean())
 
 
-def _percentiles(values: Array) -> tuple[float, float]:
-    low, high = np.percentile(values, [2.5, 97.5])
-    return float(low), float(high)
+def _percentiles(values: Array) -> Limits:
+    def limits(confidence: float) -> tuple[float, float]:
+        tail = round(50 * (1 - confidence), 12)
+        low, high = np.percentile(values, [tail, 100 - tail])
+        return float(low), float(high)
+
+    return no_finer(limits, values.size)
 
 
 def _spearman(degree: Array, values: Array) -> Array:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import count_note
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.table.claim import Claim, furthest_from_true
-from nalu_bench.analysis.table.line import Row, Value
+from nalu_bench.analysis.stats.medians import RATIOS
+from nalu_bench.analysis.table.claim import Claim, Statistic, furthest_from_true
+from nalu_bench.analysis.table.line import Row
 from nalu_bench.analysis.table.place import Place
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 HOLDS, FAILS = TESTS = ("holds", "fails")
 
-Ratios = Mapping[tuple[str, int], Value]
-"""(model, length) -> error as a multiple of the reference's, and its interval."""
+Ratios = Mapping[tuple[str, int], Statistic]
+"""(model, length) -> error as a multiple of the reference's, with its interval by confidence."""
 
 
 @dataclass
@@ -50,17 +51,18 @@ def rows(
         if not tested:
             yield Claim.missing(missing).row(place)
             continue
-        worst = furthest_from_true(tested.values())
-        model = next(model for (model, _), claim in tested.items() if claim is worst)
+        worst = furthest_from_true(list(tested.values()))
+        model = next(model for (model, _), claim in tested.items() if claim.quantity == worst.quantity)
         behind = [reference, *(cells[each] for each in said.models if each in cells)]
-        untested = missing or _unready(behind, report.least_steps)
+        untested = missing or _unfinished(behind)
         yield replace(worst, untested=untested).row(place, [cells[model]])
 
 
-def _claim(model: str, length: int, ratio: Value, verdict: str, report: "SeriesErrorsSettings") -> Claim:
+def _claim(model: str, length: int, ratio: Statistic, verdict: str, report: "SeriesErrorsSettings") -> Claim:
     """The claim on one model at one length."""
     limit = report.fails if verdict == FAILS else report.holds
-    return Claim(f"{style.label(model)} at length {length:,}", ratio, limit, above=verdict == FAILS)
+    quantity = f"{style.label(model)} at length {length:,}"
+    return Claim.estimated(quantity, ratio, limit, above=verdict == FAILS, resamples=RATIOS)
 
 
 def _missing(places: Sequence[tuple[str, int]]) -> str:
@@ -70,13 +72,12 @@ def _missing(places: Sequence[tuple[str, int]]) -> str:
     return f"no runs of ours: {', '.join(labels)} at length {', '.join(at)}" if places else ""
 
 
-def _unready(behind: Sequence[pd.DataFrame], least: int) -> str:
-    """Why a claim on these cells cannot be tested yet: seeds are missing, or trained too shortly; empty if it can.
+def _unfinished(behind: Sequence[pd.DataFrame]) -> str:
+    """Which of these cells lacks seeds, so that a claim on them cannot be tested yet; empty if none does.
 
     Without this a verdict could turn over while the seeds come in.
     """
     for runs in behind:
         if count_note(runs):
             return f"unfinished: {style.label(runs['model'].iloc[0])}, {count_note(runs)}"
-    steps = min(int(runs["steps"].iloc[0]) for runs in behind)
-    return f"trained for {steps:,} steps, claims are tested from {least:,} on" if steps < least else ""
+    return ""

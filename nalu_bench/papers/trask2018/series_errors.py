@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, place_of, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.claim import Statistic, tested_by
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, ours
@@ -40,7 +41,6 @@ class SeriesErrorsSettings(Settings):
 
     holds: float
     fails: float
-    least_steps: int
     claims: dict[str, Sentence]
 
 
@@ -63,8 +63,8 @@ class SeriesErrors(Kind):
     Source: Trask et al. 2018, section 4.2 and Table 2. Deviations: the printed numbers could not be read; the
     reference, the same network with a solved accumulator, and both limits are ours.
 
-    Settings: `holds`, `fails`; `least_steps`, from which on claims are tested; `claims`, {name: {models, lengths,
-    verdict: holds or fails}}. A claim of which a model or a length is missing is not tested.
+    Settings: `holds`, `fails`; `claims`, {name: {models, lengths, verdict: holds or fails}}. A claim of which a model
+    or a length is missing is not tested.
     """
 
     apart = ("operation", "model")
@@ -131,7 +131,7 @@ class SeriesErrors(Kind):
             shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
             yield row_of(where.at(metric="mae"), Value(*medians.limits_of(errors)), runs)
             if (place.model, length) in ratios:
-                yield row_of(where.at(metric="ratio"), ratios[place.model, length], runs)
+                yield row_of(where.at(metric="ratio"), Value(*ratios[place.model, length](0.95)), runs)
             yield row_of(where.at(metric="rounding"), Value(*medians.median_of(shares)), runs)
         if "test_digits_1" in runs:
             digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
@@ -222,6 +222,6 @@ def _late_fall(place: Place, runs: pd.DataFrame, curves: pd.DataFrame) -> Iterat
     yield row_of(place.at(setting=Setting(), split="validation", metric=LATE_FALL), Value(*falls), runs)
 
 
-def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> Value:
+def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> Statistic:
     errors, errors0 = (medians.finite_or_worst(each[column]) for each in (runs, reference))
-    return Value(*medians.ratio_of(errors, errors0))
+    return partial(medians.ratio_of, errors, errors0)

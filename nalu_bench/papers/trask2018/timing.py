@@ -36,7 +36,6 @@ SPLIT = "test"
 DIFFERENCE = "t50_difference"
 CLAIM = "claim_"
 
-OURS = "this project"
 """The source of a claim of ours."""
 
 OUTCOMES = ("success", "sampled", "early", "late", "never")
@@ -237,7 +236,7 @@ class Timing(Kind):
         for line in lines:
             name, printed = line.place.metric.removeprefix(CLAIM), self.published.get(line.place)
             if line.place.metric.startswith(CLAIM):
-                who = "us" if printed and printed.source == OURS else "the source"
+                who = "us" if printed and printed.own else "the source"
                 rows.append([
                     timing_panels.told(_scale(line.place)), line.printed_text, who,
                     tested_by(line), Ours(line, self._form(self.report.claims[name], last)), Judged(line),

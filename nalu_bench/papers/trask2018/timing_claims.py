@@ -1,7 +1,8 @@
 """Claims on agents that tell the time: on their success, on their T50, and on the differences between two of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import mean_difference, welch_p_value
+from nalu_bench.analysis.stats.intervals import RESAMPLES, mean_difference, welch_p_value
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.analysis.table.claim import Claim, furthest_from_true
 from nalu_bench.analysis.table.line import Value
@@ -28,6 +29,7 @@ class Sentence:
     Attributes:
         models, times: the mean success of each model over the times from the first to the second, or its T50.
         pairs: the difference of T50, first model minus second.
+        fitted: whether the agents were chosen in view of the outcome.
     """
 
     models: list[str] = field(default_factory=list)
@@ -35,6 +37,7 @@ class Sentence:
     pairs: list[list[str]] = field(default_factory=list)
     at_least: float | None = None
     at_most: float | None = None
+    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim on nothing or without one limit."""
@@ -69,22 +72,26 @@ def tested(
         agents: model -> runs. t50: the T50 of every seed. mean: mean success of every seed over the times.
     """
     above = said.at_least is not None
-    limit = said.at_least if said.at_least is not None else said.at_most
-    assert limit is not None
+    threshold = said.at_least if said.at_least is not None else said.at_most
+    assert threshold is not None
     if not said.agents() <= set(agents):
         return None
-    found: dict[Claim, list[pd.DataFrame]] = {}
+    claims: list[Claim] = []
+    behind: dict[str, list[pd.DataFrame]] = {}
     for model in said.models:
         runs, times = agents[model], said.times
         samples = t50(runs) if times is None else mean(runs, times)
         quantity = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
-        found[Claim(quantity, Value(*medians.bounds_of(samples)), limit, above)] = [runs]
+        median = partial(medians.bounds_of, samples)
+        claims.append(Claim.estimated(quantity, median, threshold, above, resamples=RESAMPLES))
+        behind[quantity] = [runs]
     for one, other in said.pairs:
         both = [agents[one], agents[other]]
         quantity = f"T50 of {style.label(one)} − {style.label(other)}"
-        found[Claim(quantity, Value(*mean_difference(t50(both[0]), t50(both[1]))), limit, above)] = both
-    worst = furthest_from_true(found)
-    return worst, found[worst]
+        claims.append(Claim.estimated(quantity, partial(mean_difference, t50(both[0]), t50(both[1])), threshold, above))
+        behind[quantity] = both
+    worst = replace(furthest_from_true(claims), fitted=said.fitted)
+    return worst, behind[worst.quantity]
 
 
 def _words(times: Sequence[int]) -> str:

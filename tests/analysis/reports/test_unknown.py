@@ -29,7 +29,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "series_errors": {
-        "holds": 2, "fails": 10, "least_steps": 20,
+        "holds": 2, "fails": 10,
         "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
     },
     "timing": {

@@ -1,14 +1,17 @@
 """A claim in words is judged by the whole interval of the number that tests it."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 
+from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.table import claim as claims
 from nalu_bench.analysis.table.claim import Claim, furthest_from_true
 from nalu_bench.analysis.table.compared import compared
-from nalu_bench.analysis.table.line import Line, Printed, Value
+from nalu_bench.analysis.table.line import OURS, Line, Printed
 from nalu_bench.analysis.table.place import Place
 
 PLACE = Place("identity", metric="claim_fail")
@@ -20,6 +23,31 @@ def line(claim: Claim, *behind: pd.DataFrame) -> Line:
     return found
 
 
+def within(low: float, high: float) -> claims.Limits:
+    """The same limits at every confidence up to 99.9 %."""
+    return no_finer(lambda confidence: (low, high), 1999)
+
+
+def normal(value: float, error: float) -> claims.Limits:
+    """The limits of a normal number."""
+
+    def limits(confidence: float) -> tuple[float, float]:
+        half = -float(ndtri((1 - confidence) / 2)) * error
+        return value - half, value + half
+
+    return limits
+
+
+def settled(*tested: Claim, sources: Sequence[str] = ()) -> list[Line]:
+    """The lines of several claims of one experiment."""
+    places = [PLACE.at(metric=f"claim_{number}") for number in range(len(tested))]
+    printed = {
+        place: Printed(QUOTE, source=source)
+        for place, source in zip(places, sources or [""] * len(tested), strict=True)
+    }
+    return compared([claim.row(place) for claim, place in zip(tested, places, strict=True)], printed)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "above", "verdict"),
     [
@@ -29,18 +57,19 @@ def line(claim: Claim, *behind: pd.DataFrame) -> Line:
     ],
 )  # fmt: skip
 def test_the_whole_interval_must_lie_on_the_claimed_side(low: float, high: float, above: bool, verdict: str) -> None:
-    found = line(Claim("a ratio", Value(3.0, low, high), 2.0, above))
+    found = line(Claim("a ratio", 3.0, within(low, high), 2.0, above))
     assert found.verdict == verdict
     assert found.threshold == ("at least 2" if above else "at most 2")
 
 
 def test_a_number_that_is_computed_needs_no_interval() -> None:
-    assert line(Claim("a loss", Value(3.0), 2.0, exact=True)).verdict == "agrees"
-    assert line(Claim("a loss", Value(3.0), 2.0)).verdict == "inconclusive"
+    found = line(Claim("a loss", 3.0, None, 2.0))
+    assert found.verdict == "agrees"
+    assert "p =" not in found.reason
 
 
 def test_a_claim_that_cannot_be_tested_says_why_and_has_no_threshold() -> None:
-    for claim in (Claim("a ratio", Value(3.0, 2.5, 4.0), 2.0, untested="no runs"), Claim.missing("no runs")):
+    for claim in (Claim("a ratio", 3.0, within(2.5, 4.0), 2.0, untested="no runs"), Claim.missing("no runs")):
         found = line(claim)
         assert (found.verdict, found.threshold, found.notes[-1]) == ("not comparable", "", "no runs")
         assert not found.judged
@@ -48,7 +77,7 @@ def test_a_claim_that_cannot_be_tested_says_why_and_has_no_threshold() -> None:
 
 def test_a_claim_keeps_its_quote_and_the_seeds_of_the_smallest_group_behind_it() -> None:
     groups = [pd.DataFrame({"seed": range(seeds), "steps": 700}) for seeds in (5, 3)]
-    found = line(Claim("a ratio", Value(3.0, 2.5, 4.0), 2.0, words="at least twice"), *groups)
+    found = line(Claim("a ratio", 3.0, within(2.5, 4.0), 2.0, words="at least twice"), *groups)
     assert (found.n_seeds, found.steps) == (3, 700)
     assert found.printed is not None
     assert found.printed.in_words
@@ -58,9 +87,46 @@ def test_a_claim_keeps_its_quote_and_the_seeds_of_the_smallest_group_behind_it()
 
 def test_of_several_places_the_one_on_the_wrong_side_comes_first_then_the_one_that_reaches_furthest_there() -> None:
     values = {"wrong": (1.0, 1.9), "wide": (0.5, 9.0), "right": (2.5, 3.0)}
-    claims = {name: Claim(name, Value(2.0, *limits), 2.0) for name, limits in values.items()}
-    assert furthest_from_true(claims.values()) is claims["wrong"]
-    del claims["wrong"]
-    assert furthest_from_true(claims.values()) is claims["wide"]
-    unknown = Claim("unknown", Value(2.0), 2.0)
-    assert furthest_from_true([*claims.values(), unknown]) is unknown
+    found = {name: Claim(name, 2.0, within(*limits), 2.0) for name, limits in values.items()}
+    assert furthest_from_true([*found.values()]).quantity == "wrong"
+    del found["wrong"]
+    assert furthest_from_true([*found.values()]).quantity == "wide"
+    unknown = Claim("unknown", 2.0, within(math.nan, math.nan), 2.0)
+    assert furthest_from_true([*found.values(), unknown]).quantity == "unknown"
+
+
+@pytest.mark.parametrize(("value", "verdicts"), [(1.0, ["differs", "inconclusive"]), (3.0, ["agrees", "agrees"])])
+def test_a_claim_on_many_places_differs_only_if_the_worst_of_so_many_does(value: float, verdicts: list[str]) -> None:
+    """p = 0.012, and 0.12 among ten; that it holds in the worst of ten places needs no correction."""
+    alone = Claim("a ratio", value, normal(value, 0.4), 2.0)
+    worst = furthest_from_true([alone] * 10)
+    assert [str(line(one).verdict) for one in (alone, worst)] == verdicts
+
+
+@pytest.mark.parametrize("value", [1.0, 3.0])
+def test_claims_of_one_experiment_are_corrected_together(value: float) -> None:
+    """p = 0.012 is decided among four claims, not among five."""
+    alone = Claim("a ratio", value, normal(value, 0.4), 2.0)
+    assert {str(found.verdict) for found in settled(*[alone] * 4)} == {"agrees" if value > 2 else "differs"}
+    five = settled(*[alone] * 5)
+    assert {str(found.verdict) for found in five} == {"inconclusive"}
+    assert five[0].notes[-1] == "decided alone, but not after Holm's correction"
+
+
+def test_our_own_claims_are_corrected_and_counted_apart() -> None:
+    alone = Claim("a ratio", 1.0, normal(1.0, 0.4), 2.0)
+    found = settled(*[alone] * 8, sources=["a paper", OURS] * 4)
+    assert {str(one.verdict) for one in found} == {"differs"}
+    assert [one.counted for one in found] == [True, False] * 4
+    assert found[1].told()[-1] == "our own claim in words, our threshold: at least 2"
+
+
+def test_agreement_with_a_claim_whose_design_was_chosen_by_the_outcome_is_fitted() -> None:
+    values = (3.0, 1.0)
+    found = [line(Claim("a ratio", value, normal(value, 0.1), 2.0, fitted=True)) for value in values]
+    assert [str(one.verdict) for one in found] == ["fitted", "differs"]
+
+
+def test_a_bootstrap_gives_no_smaller_p_value_than_its_resamples_allow() -> None:
+    found = settled(*[Claim("a ratio", 9.0, within(8.0, 9.0), 2.0)] * 2)
+    assert "p = 0.001," in found[0].reason

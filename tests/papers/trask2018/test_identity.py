@@ -123,7 +123,7 @@ def test_a_few_bad_seeds_are_no_failure_of_an_activation() -> None:
     good, bad = np.full(20, 0.01), np.array([*np.full(19, 0.01), 100.0])
     errors = {name: {"inside": good, "outside": bad} for name in ("linear", "prelu", "sigmoid", "tanh")}
     found = checks_of(errors).fail()
-    assert (found.ours.value, found.ours.high < found.limit) == (0.05, True)
+    assert (found.ours.value, found.ours.high < found.threshold) == (0.05, True)
 
 
 def test_the_non_linearity_of_a_relu_is_that_of_its_formula() -> None:
