@@ -86,7 +86,7 @@ def _deeper(experiment: Experiment, folder: Path) -> str:
     return "\n".join(
         [
             "Look deeper:",
-            f"  the protocol, and what we chose where it is silent   {short(experiment.folder / 'README.md')}",
+            f"  the protocol, and what we chose where it is silent   {short(experiment.page)}",
             f"  every run behind our numbers                         {short(folder / 'runs.csv')}",
             f"  the table and the figure                             {short(folder / 'table.md')}, figure.png",
             "  how verdicts are made                                README.md, nalu_bench/analysis/stats/",

@@ -147,6 +147,12 @@ class Experiment:
         return self.folder / f"{self.artifact}.seeds.csv"
 
     @property
+    def page(self) -> Path:
+        """What the source leaves open, what was chosen and what came out: a page of its own, or that of the paper."""
+        own = self.folder / f"{self.artifact}.md"
+        return own if own.exists() else self.folder / "README.md"
+
+    @property
     def criterion(self) -> str:
         """The name of the task's threshold by which a run counts as solved."""
         return str(self.report.get("criterion", "task"))

@@ -4,6 +4,8 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nalu_bench import paths
+from nalu_bench.analysis import prose
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
 from nalu_bench.analysis.pages import index as claims
@@ -34,7 +36,15 @@ def index(results: Path) -> Path:
             save = functools.partial(overview(shown).savefig, format="png", metadata={"Software": None})
             write_atomically(results / OVERVIEW, save)
     _write(results / LISTING, listing(experiments))
+    fill_prose(results)
     return _write(results / INDEX, claims.index(experiments))
+
+
+def fill_prose(results: Path) -> None:
+    """Write the present numbers into the README and the pages of the experiments, if `results` is the checkout's."""
+    if paths.in_checkout() and results == paths.CHECKOUT / "results":
+        for page in [paths.CHECKOUT / "README.md", *paths.experiments_dir().glob("*/*.md")]:
+            prose.fill(page, results)
 
 
 def reported(results: Path) -> "Iterator[Loaded]":

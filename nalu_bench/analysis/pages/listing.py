@@ -26,7 +26,7 @@ def listing(experiments: Sequence["Loaded"]) -> str:
         [
             f"`{one.experiment.name}`",
             f"[{one.experiment.source}: {one.experiment.title}]({one.experiment.name}/table.md)",
-            f"[protocol](../experiments/{one.experiment.name.partition('/')[0]}/README.md)",
+            f"[protocol](../experiments/{one.experiment.name.partition('/')[0]}/{one.experiment.page.name})",
             scale(one),
             duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",
             verdicts(one.folder),

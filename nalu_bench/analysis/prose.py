@@ -1,0 +1,132 @@
+"""Numbers in prose that come from results. The program writes them between two marks, which a reader does not see:
+
+    on + the NALU is solved by <!--= table2 add nalu success_rate %[] -->30 % [19, 44]<!--/--> of the seeds
+
+A mark names an experiment (of the page's own paper, or as `paper/artifact`), then words of one line of its `table.csv`
+(task, operation, split, model, metric, `key=value` of the setting), then how the number is written:
+
+    %         30 %             our number in percent
+    ,         1,395,500        in whole numbers
+    .3g       0.0415           as Python formats it
+    %[] ,[] .3g[]              with its interval
+    k/n       15 of 50         a rate as counts
+    n         50               the number of seeds
+    printed   0.14             the printed number, as it is printed; `printed%` in percent
+    verdict   inconclusive
+
+`table2 verdicts` are the counts of all verdicts of an experiment, and `table2 seeds`, `table2 runs` and `table2 time`
+the seeds asked for, the runs and the time of one core.
+"""
+
+import functools
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from nalu_bench.analysis import outcome
+from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.line import Line
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.files import write_atomically
+
+MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
+
+BRACKETS = "[]"
+"""The end of a form that shows the interval, too."""
+
+
+def filled(text: str, results: Path, paper: str) -> str:
+    """The text with the present number between every two marks.
+
+    Args:
+        results: the folder of results. paper: the paper that the page is about.
+
+    Raises:
+        UsageError for a mark whose experiment has no results, whose words name no line or several, or that asks for a
+        form that is not known.
+    """
+
+    @functools.cache
+    def table(folder: Path) -> list[Line]:
+        return file.read(folder / "table.csv")
+
+    def number(found: re.Match[str]) -> str:
+        try:
+            new = _number(found[1].split(), results, paper, table)
+        except (UsageError, ValueError) as error:
+            raise UsageError(f"the mark <!--= {found[1]} --> of {paper} cannot be filled: {error}") from None
+        return f"<!--= {found[1]} -->{_wrapped_alike(found[2], new)}<!--/-->"
+
+    return MARK.sub(number, text)
+
+
+def fill(page: Path, results: Path) -> bool:
+    """Write the present numbers into a page of Markdown; whether one changed."""
+    text = page.read_text(encoding="utf-8")
+    new = filled(text, results, page.parent.name)
+    if new != text:
+        write_atomically(page, lambda temporary: temporary.write_text(new, encoding="utf-8"))
+    return new != text
+
+
+def _wrapped_alike(old: str, new: str) -> str:
+    """The old text if it says the same in other lines."""
+    return old if old.split() == new.split() else new
+
+
+def _number(words: list[str], results: Path, paper: str, table: Callable[[Path], list[Line]]) -> str:
+    if len(words) < 2:
+        raise UsageError("it must name an experiment and a number.")
+    name, *places, form = words
+    folder = results / (name if "/" in name else f"{paper}/{name}")
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise UsageError(f"there are no results in {folder.name}.")
+    if not places:
+        about = {
+            "verdicts": outcome.verdicts(folder), "time": outcome.duration(manifest["seconds"]),
+            "runs": f"{manifest['runs']:,}", "seeds": f"{manifest['budget']['seeds']}",
+        }  # fmt: skip
+        if form not in about:
+            raise unknown("number of an experiment", form, about)
+        return about[form]
+    return _written(_line(table(folder), places), form)
+
+
+def _line(lines: list[Line], words: list[str]) -> Line:
+    """The one line that has all of these words, and no other words of a setting."""
+    found = [line for line in lines if _named(line) >= set(words)]
+    exact = [line for line in found if all(f"{key}={value}" in words for key, value in line.place.setting.items())]
+    if len(exact or found) != 1:
+        raise UsageError(f"{len(exact or found)} lines have the words {' '.join(words)}; name one.")
+    return (exact or found)[0]
+
+
+def _named(line: Line) -> set[str]:
+    place = line.place
+    return {place.task, place.operation, place.split, place.model, place.metric,
+            *(f"{key}={value}" for key, value in place.setting.items())}  # fmt: skip
+
+
+def _written(line: Line, form: str) -> str:
+    if form == "verdict":
+        return line.shown()
+    if form == "n":
+        return f"{line.n_seeds}"
+    if form == "k/n":
+        return f"{round(line.ours.value * line.n_seeds)} of {line.n_seeds}"
+    if form.startswith("printed"):
+        if not line.printed_text:
+            raise UsageError("no number is printed there.")
+        return _formatted(float(line.printed_text), "%") if form == "printed%" else line.printed_text
+    plain = form.removesuffix(BRACKETS)
+    value, low, high = line.ours
+    if form == plain or math.isnan(low):
+        return _formatted(value, plain)
+    return f"{_formatted(value, plain)} [{', '.join(_formatted(end, plain).removesuffix(' %') for end in (low, high))}]"
+
+
+def _formatted(number: float, form: str) -> str:
+    return f"{100 * number + 0.0:.0f} %" if form == "%" else f"{number:,.0f}" if form == "," else f"{number:{form}}"
