@@ -3,7 +3,7 @@
     on + the NALU is solved by <!--= table2 add nalu success_rate %[] -->30 % [19, 44]<!--/--> of the seeds
 
 A mark names an experiment (of the page's own paper, or as `paper/artifact`), then words of one line of its `table.csv`
-(task, operation, split, model, metric, `key=value` of the setting), then how the number is written:
+(task, operation, split, model, metric, `key=value` of the setting, in quotes where it has blanks), then a form:
 
     %         30 %             our number in percent
     ,         1,395,500        in whole numbers
@@ -21,6 +21,7 @@ the seeds asked for, the runs and the time of one core.
 import functools
 import math
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def filled(text: str, results: Path, paper: str) -> str:
 
     def number(found: re.Match[str]) -> str:
         try:
-            new = _number(found[1].split(), results, paper, table)
+            new = _number(shlex.split(found[1]), results, paper, table)
         except (UsageError, ValueError) as error:
             raise UsageError(f"the mark <!--= {found[1]} --> of {paper} cannot be filled: {error}") from None
         return f"<!--= {found[1]} -->{_wrapped_alike(found[2], new)}<!--/-->"
@@ -69,6 +70,21 @@ def fill(page: Path, results: Path) -> bool:
     if new != text:
         write_atomically(page, lambda temporary: temporary.write_text(new, encoding="utf-8"))
     return new != text
+
+
+def plain(text: str) -> str:
+    """The text without marks and comments."""
+    return re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+
+
+def section(text: str, heading: str) -> str:
+    """The sections of this heading in Markdown, each up to the next heading of its level or above."""
+    found = []
+    for match in re.finditer(rf"^(#+) {re.escape(heading)}\n", text, re.MULTILINE):
+        rest = text[match.end() :]
+        end = re.search(rf"^#{{1,{len(match[1])}}} ", rest, re.MULTILINE)
+        found.append(rest[: end.start()] if end else rest)
+    return "\n".join(found)
 
 
 def _wrapped_alike(old: str, new: str) -> str:

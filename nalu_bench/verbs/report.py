@@ -122,6 +122,7 @@ def _report_all() -> int:
         page = build.report(written(_largest(loaded.experiment, [])))
         print(f"{loaded.experiment.name:26} {paths.short(page)}  {outcome.told(page.parent)}", flush=True)
     print(f"{'all':26} {paths.short(build.index(paths.results_dir()))}")
+    print(f"{'the article':26} {paths.short(build.article(paths.results_dir())[0])}")
     return 0
 
 

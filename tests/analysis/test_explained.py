@@ -23,7 +23,7 @@ def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
     assert ours.endswith("100 seeds of 50,000 steps")
     assert verdict.split() == ["verdict", "differs,", "16×", "better"]
     assert because.startswith("  because  the middle 95 % of our seeds, 1.25")
-    assert "experiments/trask2018/README.md" in text
+    assert "experiments/trask2018/table1.md" in text
 
 
 def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:

@@ -34,16 +34,6 @@ COUNTED = re.compile(
 DIGITS = re.compile(r"(?<![\w.])[-−]?\d[\d,.]*(e[-+]?\d+)?")
 
 
-def sections(text: str, heading: str) -> str:
-    """The sections of this heading, up to the next heading of their level or above."""
-    found = []
-    for match in re.finditer(rf"^(#+) {heading}\n", text, re.MULTILINE):
-        rest = text[match.end() :]
-        end = re.search(rf"^#{{1,{len(match[1])}}} ", rest, re.MULTILINE)
-        found.append(rest[: end.start()] if end else rest)
-    return "\n".join(found)
-
-
 def recomputed(page: Path) -> list[str]:
     """The sentences of a page that `tests/papers/<paper>/recomputed.py` computes again from the runs."""
     if not (paths.CHECKOUT / "tests/papers" / page.parent.name / "recomputed.py").exists():
@@ -71,7 +61,7 @@ def test_the_sentences_that_are_recomputed_stand_in_the_page(page: Path) -> None
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
 def test_no_number_of_results_is_typed_by_hand(page: Path) -> None:
     """Constants of the protocol stand in a mark `<!--protocol: 1,000; 50 epochs-->` of their section."""
-    text = sections(page.read_text(encoding="utf-8"), CAME_OUT)
+    text = prose.section(page.read_text(encoding="utf-8"), CAME_OUT)
     constants = [
         one.strip() for mark in re.findall(r"<!--protocol:(.*?)-->", text, re.DOTALL) for one in mark.split(";")
     ]
@@ -92,13 +82,13 @@ def test_an_experiment_with_results_has_a_page_that_says_what_came_out(name: str
     one = experiment.load(name)
     if (RESULTS / name).exists():
         assert one.page.stem == one.artifact
-        assert sections(one.page.read_text(encoding="utf-8"), CAME_OUT)
+        assert prose.section(one.page.read_text(encoding="utf-8"), CAME_OUT)
 
 
 @pytest.mark.parametrize("name", experiment.names())
 def test_a_change_of_the_report_after_its_runs_is_listed(name: str) -> None:
     one = experiment.load(name)
-    listed = sections(one.page.read_text(encoding="utf-8"), CHANGED)
+    listed = prose.section(one.page.read_text(encoding="utf-8"), CHANGED)
     for day, commit, keys in changes(f"experiments/{name}.yaml", f"results/{name}/runs.csv"):
         assert day in listed, f"{one.page.name} must list under '{CHANGED}' what {commit} of {day} changed: {keys}"
 

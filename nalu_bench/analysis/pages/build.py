@@ -20,7 +20,7 @@ from nalu_bench.plan import experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INDEX, OVERVIEW, LISTING = "index.html", "overview.png", "README.md"
+INDEX, OVERVIEW, LISTING, ARTICLE = "index.html", "overview.png", "README.md", "article.md"
 
 
 def report(loaded: Loaded) -> Path:
@@ -38,6 +38,15 @@ def index(results: Path) -> Path:
     _write(results / LISTING, listing(experiments))
     fill_prose(results)
     return _write(results / INDEX, claims.index(experiments))
+
+
+def article(results: Path) -> tuple[Path, Path]:
+    """Write the article as Markdown and as HTML; returns both files."""
+    from nalu_bench.analysis.pages import article as document
+
+    text = document.article(list(reported(results)))
+    written = _write(results / ARTICLE, text)
+    return written, _write(written.with_suffix(".html"), document.page(text))
 
 
 def fill_prose(results: Path) -> None:

@@ -25,13 +25,15 @@ def median_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, f
     return float(np.median(samples)), np.nan, np.nan
 
 
-def limits_of(samples: Array) -> tuple[float, float, float]:
+def limits_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
     """As `median_of`; where some samples are infinite, the limits are those of a percentile bootstrap, see `ratio_of`.
 
     >>> limits_of(np.array([1.0, 2.0, np.inf]))
     (2.0, 1.0, inf)
     """
-    return median_of(samples) if np.isfinite(samples).all() else ratio_of(samples, np.ones(1))
+    if np.isfinite(samples).all():
+        return median_of(samples, confidence)
+    return ratio_of(samples, np.ones(1), confidence)
 
 
 def bounds_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
-from nalu_bench.analysis.stats.intervals import no_finer
+from nalu_bench.analysis.stats.intervals import RESAMPLES, no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -43,9 +43,12 @@ class Claim:
 
     @classmethod
     def estimated(
-        cls, quantity: str, statistic: Statistic, threshold: float, above: bool = True, resamples: int = 0
+        cls, quantity: str, statistic: Statistic, threshold: float, above: bool = True, resamples: int = RESAMPLES
     ) -> "Claim":
-        """A claim on a statistic of seeds: confidence -> value, low, high; `resamples` of a bootstrap."""
+        """A claim on a statistic of seeds: confidence -> value, low, high.
+
+        `resamples` are those of its bootstrap; 0 for limits that are no bootstrap's.
+        """
 
         def limits(confidence: float) -> tuple[float, float]:
             return statistic(confidence)[1:]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import RESAMPLES, mean_difference, welch_p_value
+from nalu_bench.analysis.stats.intervals import mean_difference, welch_p_value
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.analysis.table.claim import Claim, furthest_from_true
 from nalu_bench.analysis.table.line import Value
@@ -83,12 +83,13 @@ def tested(
         samples = t50(runs) if times is None else mean(runs, times)
         quantity = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
         median = partial(medians.bounds_of, samples)
-        claims.append(Claim.estimated(quantity, median, threshold, above, resamples=RESAMPLES))
+        claims.append(Claim.estimated(quantity, median, threshold, above))
         behind[quantity] = [runs]
     for one, other in said.pairs:
         both = [agents[one], agents[other]]
         quantity = f"T50 of {style.label(one)} − {style.label(other)}"
-        claims.append(Claim.estimated(quantity, partial(mean_difference, t50(both[0]), t50(both[1])), threshold, above))
+        difference = partial(mean_difference, t50(both[0]), t50(both[1]))
+        claims.append(Claim.estimated(quantity, difference, threshold, above, resamples=0))
         behind[quantity] = both
     worst = replace(furthest_from_true(claims), fitted=said.fitted)
     return worst, behind[worst.quantity]

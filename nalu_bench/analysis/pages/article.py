@@ -1,0 +1,222 @@
+"""One document over all experiments, as venues for reproductions ask for it: in Markdown, and as a page of HTML.
+
+Numbers come from the results. Prose comes from the pages beside the experiments (`experiments/<paper>/<artifact>.md`)
+and from the README of each paper; this module only puts them in order.
+"""
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import markdown
+from tabulate import tabulate
+
+from nalu_bench import paths
+from nalu_bench.analysis import prose
+from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.pages.index import scale
+from nalu_bench.analysis.render.environment import environment
+from nalu_bench.analysis.report import LEAST_SHARE
+from nalu_bench.analysis.stats.compare import MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
+from nalu_bench.analysis.stats.ranges import MOST_AGREE
+from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
+from nalu_bench.analysis.table.formats import four_digits, interval
+from nalu_bench.analysis.table.line import Line
+from nalu_bench.registry import datasets
+from nalu_bench.store.schema import Status
+
+if TYPE_CHECKING:
+    from nalu_bench.analysis.loaded import Loaded
+
+DISCARDED = "discarded.csv"
+"""Beside the experiments: those whose results are not kept, with what they cost."""
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
+
+
+def article(experiments: Sequence["Loaded"]) -> str:
+    """The document in Markdown. Its links are those of a file in the folder of results."""
+    discarded = _discarded()
+    papers = dict.fromkeys(one.experiment.folder for one in experiments)
+    seconds = sum(one.manifest["seconds"] for one in experiments)
+    lost = sum(float(row["core_seconds"]) for row in discarded)
+    return environment().get_template("article.md").render(
+        experiments=experiments, papers=list(map(_Paper, papers)), pages=list(map(_Page, experiments)),
+        scope=_scope(experiments), claims=list(_claims(experiments)), numbers=_numbers(experiments),
+        seeds=_seeds(experiments), compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded),
+        lost=duration(lost), data=_data(experiments), unfinished=_unfinished(experiments), alpha=f"{100 * ALPHA:g} %",
+        rate=f"{100 * MARGIN_RATE:.0f} points", median=f"{2.718281828459045**MARGIN_MEDIAN:.3g}", mean=MARGIN_MEAN,
+        least=f"{100 * LEAST_SHARE:.0f} %", widest=f"{100 * MOST_AGREE:.0f} %",
+    )  # fmt: skip
+
+
+def page(text: str) -> str:
+    """The document as a page of HTML that needs no network but for its pictures."""
+    body = markdown.markdown(text, extensions=["tables", "toc", "fenced_code"])
+    wide = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    return environment().get_template("article.html").render(title="nalu_bench: the article", body=wide)
+
+
+class _Page:
+    """The page of an experiment, its sections with headings and links that suit the document."""
+
+    def __init__(self, loaded: "Loaded") -> None:
+        self.name, self.title = loaded.experiment.name, f"{loaded.experiment.source}: {loaded.experiment.title}"
+        self._path = loaded.experiment.page
+
+    def section(self, heading: str) -> str:
+        """The section of this heading; empty if the page has none."""
+        return _section(self._path, heading)
+
+
+class _Paper:
+    """The README of a paper."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "README.md"
+        self.title = self._path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+
+    def section(self, heading: str) -> str:
+        return _section(self._path, heading)
+
+
+def _section(path: Path, heading: str) -> str:
+    text = prose.section(path.read_text(encoding="utf-8"), heading)
+    return re.sub(r"^#+ ", "#### ", LINK.sub(lambda link: _moved(link[1], path), prose.plain(text)), flags=re.M).strip()
+
+
+def _moved(link: str, path: Path) -> str:
+    """A link of a page, as it must read in the folder of results."""
+    place, _, anchor = link.partition("#")
+    target = os.path.relpath((path.parent / place).resolve() if place else path, paths.shipped_results_dir())
+    return f"]({target}{'#' + anchor if anchor else ''})"
+
+
+def _table(rows: Sequence[Sequence[object]], *header: str) -> str:
+    texts = [[str(entry).replace("|", "\\|") for entry in row] for row in rows]
+    return tabulate(texts, header, tablefmt="github", disable_numparse=True)
+
+
+def _scope(experiments: Sequence["Loaded"]) -> str:
+    rows = [
+        [f"[{one.experiment.name}]({one.experiment.name}/table.md)", f"{one.experiment.source}: {one.experiment.title}",
+         scale(one), verdicts(one.folder)]
+        for one in experiments
+    ]  # fmt: skip
+    return _table(rows, "experiment", "what", "run so far", "verdicts")
+
+
+def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
+    """A table of the claims in words of every experiment that has some: a paper's, then our own."""
+    for one in experiments:
+        said = [line for line in one.lines if line.verdict and line.printed and line.printed.in_words]
+        rows = [[*_claim(line), str(line.verdict)] for line in sorted(said, key=lambda line: not line.counted)]
+        if rows:
+            header = ("claim", "where", "tested by", "our threshold", "ours", "verdict")
+            yield {"name": one.experiment.name, "title": f"{one.experiment.source}: {one.experiment.title}",
+                   "table": _table(rows, *header)}  # fmt: skip
+
+
+def _claim(line: Line) -> list[str]:
+    quote = f"“{line.printed_text}”" if line.counted else f"our own: {line.printed_text}"
+    where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+    return [quote, where, "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
+
+
+def _numbers(experiments: Sequence["Loaded"]) -> str:
+    """How many printed numbers of each experiment got which verdict."""
+    rows = []
+    for one in experiments:
+        found = [line.verdict for line in one.lines if line.counted and not (line.printed and line.printed.in_words)]
+        if found:
+            rows.append([one.experiment.name, len(found), *(found.count(verdict) or "" for verdict in _COUNTED)])
+    return _table(rows, "experiment", "numbers", *map(str, _COUNTED))
+
+
+_COUNTED = [verdict for verdict in Verdict if verdict is not Verdict.SAME_SEEDS]
+
+
+def _seeds(experiments: Sequence["Loaded"]) -> str:
+    """The seeds of every experiment, and how its runs ended."""
+    rows = []
+    for one in experiments:
+        if one.runs.empty:
+            continue
+        status, each = one.runs["status"].value_counts(), one.runs.groupby("cell").size()
+        asked = sum(cell["seeds"] for cell in one.manifest["cells"].values())
+        ended = [f"{status.get(str(name), 0):,}" for name in (Status.FINISHED, Status.DIVERGED, Status.FAILED)]
+        rows.append([one.experiment.name, f"{asked:,}", *ended, f"{each.min()} to {each.max()}"])
+    return _table(rows, "experiment", "runs asked for", "finished", "diverged", "failed", "seeds a cell")
+
+
+def _compute(experiments: Sequence["Loaded"]) -> str:
+    rows = []
+    for one in experiments:
+        parts = one.manifest["parts"].values()
+        if parts:
+            kinds = sorted({part["processor"].replace("(R)", "") for part in parts})
+            versions = sorted({part["torch"] for part in parts})
+            runs = f"{one.manifest['runs']:,}"
+            rows.append([one.experiment.name, runs, duration(one.manifest["seconds"]), ", ".join(kinds),
+                         ", ".join(versions)])  # fmt: skip
+    return _table(rows, "experiment", "runs", "time of one core", "processors", "torch")
+
+
+def _discarded() -> list[dict[str, str]]:
+    with (paths.experiments_dir() / DISCARDED).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _lost(rows: Sequence[Mapping[str, str]]) -> str:
+    told = [
+        [
+            row["experiment"],
+            f"{int(row['runs']):,}",
+            duration(float(row["core_seconds"])),
+            f"`{row['commit']}`",
+            row["why"],
+        ]
+        for row in rows
+    ]
+    return _table(told, "experiment", "runs", "time of one core", "last commit", "why they are gone")
+
+
+def _data(experiments: Sequence["Loaded"]) -> str:
+    """The data that are not drawn by the program: who uses them, and the checksums of their unpacked files."""
+    users: dict[str, list[str]] = {}
+    for one in experiments:
+        for cell in one.manifest["cells"].values():
+            for name in cell["identity"].get("data", {}).values():
+                users.setdefault(str(name), []).append(one.experiment.name)
+    rows = [
+        [name, ", ".join(dict.fromkeys(users[name])), file, " or ".join(f"`{md5}`" for md5 in sorted(known))]
+        for name in users
+        for file, known in datasets.load(name.split()[0])().known.items()
+    ]
+    return _table(rows, "data", "used by", "file", "MD5, unpacked")
+
+
+def _unfinished(experiments: Sequence["Loaded"]) -> list[str]:
+    """What the full scale of every experiment still lacks, with what it would cost at the speed of its runs so far."""
+    told = []
+    for one in experiments:
+        budget, full = one.manifest["budget"], one.experiment.printed_steps
+        asked = sum(cell["seeds"] for cell in one.manifest["cells"].values())
+        missing = asked - one.manifest["runs"]
+        if budget["steps"] < full:
+            told.append(f"`{one.experiment.name}` has {budget['steps']:,} of {full:,} steps, {_cost(one, full)}")
+        elif missing:
+            each = one.manifest["seconds"] / one.manifest["runs"]
+            told.append(
+                f"`{one.experiment.name}` lacks {missing:,} of {asked:,} runs, about {duration(missing * each)}"
+            )
+    return told
+
+
+def _cost(one: "Loaded", full: int) -> str:
+    """What all runs of the full scale would take."""
+    seeds = one.experiment.budgets["paper"]["seeds"] / one.manifest["budget"]["seeds"]
+    return f"and would need about {duration(one.manifest['seconds'] * seeds * full / one.manifest['budget']['steps'])}"
