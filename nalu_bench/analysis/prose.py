@@ -30,7 +30,6 @@ from nalu_bench.analysis.measure.manifest import read_manifest
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.files import write_atomically
 
 MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
 
@@ -61,15 +60,6 @@ def filled(text: str, results: Path, paper: str) -> str:
         return f"<!--= {found[1]} -->{_wrapped_alike(found[2], new)}<!--/-->"
 
     return MARK.sub(number, text)
-
-
-def fill(page: Path, results: Path) -> bool:
-    """Write the present numbers into a page of Markdown; whether one changed."""
-    text = page.read_text(encoding="utf-8")
-    new = filled(text, results, page.parent.name)
-    if new != text:
-        write_atomically(page, lambda temporary: temporary.write_text(new, encoding="utf-8"))
-    return new != text
 
 
 def plain(text: str) -> str:

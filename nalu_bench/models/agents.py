@@ -28,7 +28,7 @@ class NumberEncoder(nn.Module):
 
     def prepared(self) -> Tensor:
         """Nothing."""
-        return self.hidden.b.new_zeros(0)
+        return self.hidden.W.new_zeros(0)
 
     def forward(self, prepared: Tensor, view: Tensor) -> Tensor:
         return self.hidden.columns(view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.errors import UsageError
@@ -22,12 +22,14 @@ class MLP(Model):
     Attributes:
         activation: a key of `units.dense.ACTIVATIONS`; it follows every layer but the last.
         hidden: sizes of the hidden layers.
+        bias: whether the layers have biases.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
 
     activation: str
     hidden: list[int]
+    bias: bool = field(default=True, kw_only=True, metadata={"before": True})
 
     def validate(self) -> None:
         super().validate()
@@ -39,8 +41,10 @@ class MLP(Model):
 
     def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Stack
-        from nalu_bench.units.dense import Dense
+        from nalu_bench.units.dense import OUTPUTS, Dense
 
-        sizes = [task.input_size, *self.hidden, task.output_size]
-        activations = [self.activation] * len(self.hidden) + ["linear"]
-        return Stack(*(Dense(*layer) for layer in zip(sizes, sizes[1:], activations, strict=False)))
+        hidden = [size * OUTPUTS.get(self.activation, 1) for size in self.hidden]
+        sizes = [task.input_size, *hidden, task.output_size]
+        activations = [self.activation] * len(hidden) + ["linear"]
+        layers = zip(sizes, sizes[1:], activations, strict=False)
+        return Stack(*(Dense(*layer, bias=self.bias) for layer in layers))

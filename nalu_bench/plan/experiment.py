@@ -92,6 +92,8 @@ class File:
         settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
         usual: word of the settings -> the value that goes without saying. A cell with this value leaves the word out.
         remarks: what a reader of the report must know, each a sentence without its full stop.
+        incomparable: why nothing that the source prints is compared, such as a protocol that is known to be another;
+            empty if it is.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -108,6 +110,7 @@ class File:
     )
     usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
     remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
+    incomparable: str = field(default="", metadata={"must": "a text"})
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class Experiment:
     settings: dict[str, str] = field(default_factory=dict)
     usual: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    incomparable: str = ""
     local: bool = False
 
     @property
@@ -231,6 +235,7 @@ def load(name: str) -> Experiment:
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
         read.remarks,
+        read.incomparable,
     )  # fmt: skip
 
 

@@ -54,6 +54,7 @@ class SubsetSums(Task):
         authors_extra: number of inputs by which the authors' threshold simulation lengthens the subsets.
     """
 
+    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = OPERATIONS
     authors_extra: ClassVar[int] = 1
     labels: ClassVar[dict[str, str]] = LABELS
 
@@ -69,8 +70,8 @@ class SubsetSums(Task):
         return {"operation": self.operation}
 
     def validate(self) -> None:
-        if self.operation not in OPERATIONS:
-            raise unknown("operation", self.operation, OPERATIONS)
+        if self.operation not in self.operations:
+            raise unknown("operation", self.operation, self.operations)
         for key in ("interpolation", "extrapolation"):
             intervals = as_intervals(f"task.{key}", getattr(self, key))
             if self.operation == "sqrt" and min(low for low, _ in intervals) < 0:
@@ -97,7 +98,7 @@ class SubsetSums(Task):
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The index of the operation."""
-        return {"operation": np.array(list(OPERATIONS).index(self.operation), np.int64)}
+        return {"operation": np.array(list(self.operations).index(self.operation), np.int64)}
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
@@ -110,7 +111,7 @@ class SubsetSums(Task):
         """a ∘ b (B, 1), where a and b are the sums of `totals` (N, B) over the subsets."""
         a, b = (seed_parameters["members"] @ totals).unbind(0)
         # All operations are computed and one is picked, so that one compiled program serves them all.
-        candidates = [operation(a, b) for operation in OPERATIONS.values()]
+        candidates = [operation(a, b) for operation in self.operations.values()]
         return pick(candidates, split_parameters["operation"]).unsqueeze(-1)
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nalu_bench.errors import unknown
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
@@ -19,8 +19,13 @@ ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "softsign": functional.softsign, "tanhshrink": functional.tanhshrink,
     "softshrink": functional.softshrink, "hardshrink": functional.hardshrink,
     "prelu": functional.prelu,
+    "crelu": lambda z: torch.cat([functional.relu(z), functional.relu(-z)], dim=-2),
 }  # fmt: skip
-"""Name -> f with torch's default constants; `prelu` takes its slope as a second argument."""
+"""Name -> f with torch's default constants; `prelu` takes its slope as a second argument, and `crelu` gives [relu(z),
+relu(-z)] (Shang et al. 2016, Understanding and Improving Convolutional Neural Networks via CReLU, equation 2)."""
+
+OUTPUTS = {"crelu": 2}
+"""Outputs of an activation for each of its inputs, where there are more than one."""
 
 SLOPE = 0.25
 """The initial slope of the PReLU: He et al. 2015, section 2.1, and torch's default."""
@@ -28,7 +33,7 @@ SLOPE = 0.25
 
 @register("dense", version=1)
 class Dense(Unit):
-    """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I].
+    """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I]; b = 0 without a bias.
 
     Source: `torch.nn.Linear` (https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html) and the activations
     of `torch.nn` with their default constants, as in the public rebuilds of Trask et al. 2018, Figure 1. Deviations:
@@ -36,11 +41,12 @@ class Dense(Unit):
 
     Args:
         activation: a key of `ACTIVATIONS`.
+        bias: whether there is a b.
 
-    Shape: (..., in_features) -> (..., out_features).
+    Shape: (..., in_features) -> (..., out_features). A CReLU makes two of these of every row of W.
 
     Raises:
-        UsageError for an activation that does not exist.
+        UsageError for an activation that does not exist, and for an odd number of outputs of a CReLU.
 
     >>> unit = Dense(2, 1, activation="hardtanh")
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.0]]), "b": torch.tensor([0.0])})
@@ -48,24 +54,29 @@ class Dense(Unit):
     [1.0]
     """
 
-    def __init__(self, in_features: int, out_features: int, activation: str = "linear") -> None:
+    def __init__(self, in_features: int, out_features: int, activation: str = "linear", bias: bool = True) -> None:
         if activation not in ACTIVATIONS:
             raise unknown("activation", activation, ACTIVATIONS)
         super().__init__(in_features, out_features)
         self.activation = activation
-        self.W = self.matrix()
-        self.b = nn.Parameter(torch.empty(out_features))
+        rows, left = divmod(out_features, OUTPUTS.get(activation, 1))
+        if left:
+            raise UsageError(f"the outputs of a layer with {activation} must be even, got {out_features}.")
+        self.W = nn.Parameter(torch.empty(rows, in_features))
+        self.b = nn.Parameter(torch.empty(rows)) if bias else None
         if activation == "prelu":
             self.slope = nn.Parameter(torch.empty(1))
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = 1 / math.sqrt(self.in_features)
         slope: dict[str, Initialiser] = {"slope": uniform(SLOPE, SLOPE)} if self.activation == "prelu" else {}
-        return {"W": uniform(-r, r), "b": uniform(-r, r)} | slope
+        bias = {"b": uniform(-r, r)} if self.b is not None else {}
+        return {"W": uniform(-r, r)} | bias | slope
 
     def weights(self) -> dict[str, Tensor]:
         return {"W": self.W}
 
     def columns(self, x: Tensor) -> Tensor:
         slope = [self.slope] if self.activation == "prelu" else []
-        return ACTIVATIONS[self.activation](self.W @ x + self.b.unsqueeze(-1), *slope)
+        z = self.W @ x if self.b is None else self.W @ x + self.b.unsqueeze(-1)
+        return ACTIVATIONS[self.activation](z, *slope)

@@ -15,13 +15,30 @@ MODULES = {
     "tanh": nn.Tanh, "hardtanh": nn.Hardtanh, "softsign": nn.Softsign, "tanhshrink": nn.Tanhshrink,
     "softshrink": nn.Softshrink, "hardshrink": nn.Hardshrink,
 }  # fmt: skip
+OWN = {"crelu"}
+"""Activations without a module of torch."""
 
 
 def test_every_activation_has_a_module_to_be_held_against() -> None:
-    assert set(MODULES) == set(ACTIVATIONS)
+    assert set(MODULES) == set(ACTIVATIONS) - OWN
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_a_crelu_gives_both_halves_of_every_row() -> None:
+    unit = Dense(2, 4, activation="crelu", bias=False)
+    assert [name for name, _ in unit.named_parameters()] == ["W"]
+    unit.load_state_dict({"W": torch.eye(2)})
+    assert unit(torch.tensor([3.0, -5.0])).tolist() == [3, 0, 0, 5]
+    with pytest.raises(UsageError, match="outputs of a layer with crelu must be even, got 3"):
+        Dense(2, 3, activation="crelu")
+
+
+def test_a_layer_without_a_bias_is_torchs() -> None:
+    unit = Dense(3, 5, activation="tanh", bias=False).double()
+    x = torch.randn(50, 3, dtype=torch.float64, generator=Generator().manual_seed(0))
+    torch.testing.assert_close(unit(x), torch.tanh(x @ unit.W.T))
+
+
+@pytest.mark.parametrize("activation", MODULES)
 def test_a_dense_layer_is_torchs_linear_layer_and_activation(activation: str) -> None:
     unit = Dense(3, 5, activation=activation).double()
     linear = nn.Linear(3, 5).double()

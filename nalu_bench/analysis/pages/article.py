@@ -5,6 +5,7 @@ and from the README of each paper; this module only puts them in order.
 """
 
 import csv
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +26,8 @@ from nalu_bench.analysis.stats.ranges import MOST_AGREE
 from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
+from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.registry import datasets
-from nalu_bench.store.schema import Status
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -34,28 +35,35 @@ if TYPE_CHECKING:
 DISCARDED = "discarded.csv"
 """Beside the experiments: those whose results are not kept, with what they cost."""
 
-LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
+OWN = ("leaderboard",)
+"""Folders of experiments that no paper prints."""
+
+LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 
 
 def article(experiments: Sequence["Loaded"]) -> str:
     """The document in Markdown. Its links are those of a file in the folder of results."""
     discarded = _discarded()
     papers = dict.fromkeys(one.experiment.folder for one in experiments)
-    seconds = sum(one.manifest["seconds"] for one in experiments)
+    parts = {name: part for one in experiments for name, part in one.manifest["parts"].items()}  # some are shared
+    seconds = sum(part["seconds"] for part in parts.values())
+    own = sum(one.experiment.folder.name in OWN for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
     return environment().get_template("article.md").render(
         experiments=experiments, papers=list(map(_Paper, papers)), pages=list(map(_Page, experiments)),
-        scope=_scope(experiments), claims=list(_claims(experiments)), numbers=_numbers(experiments),
-        seeds=_seeds(experiments), compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded),
-        lost=duration(lost), data=_data(experiments), unfinished=_unfinished(experiments), alpha=f"{100 * ALPHA:g} %",
-        rate=f"{100 * MARGIN_RATE:.0f} points", median=f"{2.718281828459045**MARGIN_MEDIAN:.3g}", mean=MARGIN_MEAN,
+        own=own, sources=len(papers) - len(OWN), short=_in_short(experiments), scope=_scope(experiments),
+        claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
+        compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
+        data=_data(experiments), unfinished=_unfinished(experiments), alpha=f"{100 * ALPHA:g} %",
+        rate=f"{100 * MARGIN_RATE:.0f} points", median=f"{math.exp(MARGIN_MEDIAN):.3g}", mean=MARGIN_MEAN,
         least=f"{100 * LEAST_SHARE:.0f} %", widest=f"{100 * MOST_AGREE:.0f} %",
     )  # fmt: skip
 
 
 def page(text: str) -> str:
     """The document as a page of HTML that needs no network but for its pictures."""
-    body = markdown.markdown(text, extensions=["tables", "toc", "fenced_code"])
+    title, _, rest = text.partition("\n")
+    body = markdown.markdown(f"{title}\n\n[TOC]\n{rest}", extensions=["tables", "toc", "fenced_code"])
     wide = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     return environment().get_template("article.html").render(title="nalu_bench: the article", body=wide)
 
@@ -66,6 +74,12 @@ class _Page:
     def __init__(self, loaded: "Loaded") -> None:
         self.name, self.title = loaded.experiment.name, f"{loaded.experiment.source}: {loaded.experiment.title}"
         self._path = loaded.experiment.page
+
+    @property
+    def warning(self) -> str:
+        """Its first paragraph, if this says in bold what a reader must know before all else."""
+        first = _paragraph(self._path)
+        return first if first.startswith("**") else ""
 
     def section(self, heading: str) -> str:
         """The section of this heading; empty if the page has none."""
@@ -79,8 +93,18 @@ class _Paper:
         self._path = folder / "README.md"
         self.title = self._path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
 
+    @property
+    def reference(self) -> str:
+        """Its first paragraph: authors, title, place."""
+        return " ".join(_paragraph(self._path).split())
+
     def section(self, heading: str) -> str:
         return _section(self._path, heading)
+
+
+def _paragraph(path: Path) -> str:
+    """The first paragraph below the title."""
+    return LINK.sub(lambda link: _moved(link[1], path), prose.plain(path.read_text(encoding="utf-8")).split("\n\n")[1])
 
 
 def _section(path: Path, heading: str) -> str:
@@ -109,31 +133,48 @@ def _scope(experiments: Sequence["Loaded"]) -> str:
     return _table(rows, "experiment", "what", "run so far", "verdicts")
 
 
+def _in_short(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:
+    """Verdict -> the papers' sentences that got it, each with the table or figure that tests it."""
+    found: dict[str, list[str]] = {}
+    for one in experiments:
+        for line in one.lines:
+            if line.counted and line.printed and line.printed.in_words and line.verdict is not Verdict.NOT_COMPARABLE:
+                where = ", ".join(filter(None, [one.experiment.source, _where(line)]))
+                found.setdefault(str(line.verdict), []).append(f"“{line.printed_text}” ({where})")
+    return {verdict: list(dict.fromkeys(found[verdict])) for verdict in map(str, Verdict) if verdict in found}
+
+
+def _where(line: Line) -> str:
+    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+
+
 def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
     """A table of the claims in words of every experiment that has some: a paper's, then our own."""
     for one in experiments:
         said = [line for line in one.lines if line.verdict and line.printed and line.printed.in_words]
         rows = [[*_claim(line), str(line.verdict)] for line in sorted(said, key=lambda line: not line.counted)]
         if rows:
-            header = ("claim", "where", "tested by", "our threshold", "ours", "verdict")
+            header = ("claim", "source", "where", "tested by", "our threshold", "ours", "verdict")
             yield {"name": one.experiment.name, "title": f"{one.experiment.source}: {one.experiment.title}",
                    "table": _table(rows, *header)}  # fmt: skip
 
 
 def _claim(line: Line) -> list[str]:
     quote = f"“{line.printed_text}”" if line.counted else f"our own: {line.printed_text}"
-    where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
-    return [quote, where, "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
+    source = line.printed.source if line.printed and line.counted else ""
+    return [quote, source, _where(line), "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
 
 
 def _numbers(experiments: Sequence["Loaded"]) -> str:
-    """How many printed numbers of each experiment got which verdict."""
+    """How many printed numbers of each experiment, and numbers recomputed from a source's runs, got which verdict."""
     rows = []
     for one in experiments:
-        found = [line.verdict for line in one.lines if line.counted and not (line.printed and line.printed.in_words)]
-        if found:
-            rows.append([one.experiment.name, len(found), *(found.count(verdict) or "" for verdict in _COUNTED)])
-    return _table(rows, "experiment", "numbers", *map(str, _COUNTED))
+        numbers = [line for line in one.lines if line.counted and line.printed_text and not line.printed.in_words]  # type: ignore[union-attr]
+        for again, kind in ((False, "printed"), (True, "recomputed from the source's runs")):
+            found = [line.verdict for line in numbers if line.place.metric.endswith(RECOMPUTED) == again]
+            counted = [found.count(verdict) or "" for verdict in _COUNTED]
+            rows += [[one.experiment.name, kind, len(found), *counted]] if found else []
+    return _table(rows, "experiment", "numbers", "how many", *map(str, _COUNTED))
 
 
 _COUNTED = [verdict for verdict in Verdict if verdict is not Verdict.SAME_SEEDS]
@@ -145,11 +186,11 @@ def _seeds(experiments: Sequence["Loaded"]) -> str:
     for one in experiments:
         if one.runs.empty:
             continue
-        status, each = one.runs["status"].value_counts(), one.runs.groupby("cell").size()
+        each = one.runs.groupby("cell").size()
         asked = sum(cell["seeds"] for cell in one.manifest["cells"].values())
-        ended = [f"{status.get(str(name), 0):,}" for name in (Status.FINISHED, Status.DIVERGED, Status.FAILED)]
-        rows.append([one.experiment.name, f"{asked:,}", *ended, f"{each.min()} to {each.max()}"])
-    return _table(rows, "experiment", "runs asked for", "finished", "diverged", "failed", "seeds a cell")
+        ended = ", ".join(f"{count:,} {state}" for state, count in one.runs["status"].value_counts().items())
+        rows.append([one.experiment.name, f"{asked:,}", ended, f"{each.min()} to {each.max()}"])
+    return _table(rows, "experiment", "runs asked for", "how they ended", "seeds a cell")
 
 
 def _compute(experiments: Sequence["Loaded"]) -> str:

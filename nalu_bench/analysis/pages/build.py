@@ -53,7 +53,9 @@ def fill_prose(results: Path) -> None:
     """Write the present numbers into the README and the pages of the experiments, if `results` is the checkout's."""
     if paths.in_checkout() and results == paths.CHECKOUT / "results":
         for page in [paths.CHECKOUT / "README.md", *paths.experiments_dir().glob("*/*.md")]:
-            prose.fill(page, results)
+            text = page.read_text(encoding="utf-8")
+            if (new := prose.filled(text, results, page.parent.name)) != text:
+                _write(page, new)
 
 
 def reported(results: Path) -> "Iterator[Loaded]":

@@ -76,7 +76,8 @@ def line(path: Path, number: object) -> str:
 def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping[str, Span | None]) -> None:
     """Refuse metrics that are not among `metrics` (names or patterns), and numbers outside of their spans.
 
-    A metric without a span may have any text in `column`. ">999" counts as 999. An empty field is always accepted.
+    A metric without a span may have any text in `column`. ">999" counts as 999, "<.0001" as .0001. An empty field is
+    always accepted.
     """
     for number, row in frame.iterrows():
         where, name = line(path, number), row["metric"]
@@ -85,7 +86,7 @@ def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping
             raise unknown(f"metric in {where}", name, metrics)
         if spans[0] is not None:
             for key in (column, "printed_low", "printed_high"):
-                _check_span(f"{where}: {key} of {name}", row.get(key, "").removeprefix(">"), spans[0])
+                _check_span(f"{where}: {key} of {name}", row.get(key, "").lstrip("<>"), spans[0])
 
 
 def check_words(frame: pd.DataFrame, path: Path, known: Mapping[str, set[str]]) -> None:

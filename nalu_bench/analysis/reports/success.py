@@ -159,12 +159,12 @@ class Success(Kind):
         declared = self.report.not_comparable.get(metric)
         if not printed.text and not metric.endswith(RECOMPUTED):
             return not_comparable(NOTHING_PRINTED)
-        if declared:
-            return not_comparable(declared)
         if trained != printed_steps:
             return other_length(trained, printed_steps)
         if self.report.same_seeds and self.report.same_seeds.items() <= place.setting.items():
             return self._on_same_seeds(place, metric, runs)
+        if declared:
+            return not_comparable(declared)
         if metric in self.further and printed.n_seeds:
             below = passing(runs, *self.further[metric])
             theirs = round(printed.number() * printed.n_seeds)

@@ -207,8 +207,8 @@ def compare_claim(limits: Limits, threshold: float, words: str = "", above: bool
         p-value = 1 - the largest confidence whose interval lies on one side
 
     The test is one-sided: better than claimed is agreement. A claim on several places is tested where it is furthest
-    from true. It holds if it holds there, so that `agrees` needs no correction; `differs` takes the smallest of the
-    p-values of all places, and multiplies it by their number (Bonferroni).
+    from true. It holds if it holds there, so that `agrees` needs no correction; for `differs` the p-value there is
+    multiplied by the number of places (Bonferroni).
 
     Args:
         limits: confidence -> the interval of our number. threshold: in the number's unit. words: the threshold in

@@ -41,7 +41,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
     """Compare the range of our seeds with one printed number that has no spread.
 
         agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
-        printed ">L":       agrees  iff  our median > L
+        printed ">L":       agrees  iff  our median > L;   "<L":  iff  q(2.5 %) <= L
         exact          iff  every seed rounds to the printed number
         uninformative  iff  it agrees, but more than 30 % of all numbers would
 
@@ -52,7 +52,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
 
     Args:
         samples: one number per seed; those that are not finite count as +inf, never dropped.
-        printed: the number as printed, such as "21.4", "0.0" or ">999".
+        printed: the number as printed, such as "21.4", "0.0", ">999" or "<.0001".
         span: lowest and highest value that such a number may have.
         better: which of two such numbers is better, for the words.
 
@@ -163,15 +163,17 @@ def _told(share: float) -> str:
 
 
 def read_printed(printed: str) -> Rounded:
-    """A printed number such as `21.4`, `0.0` or `>999`; raises ValueError for anything else."""
+    """A printed number such as `21.4`, `0.0`, `>999` or `<.0001`; raises ValueError for anything else."""
     text = printed.strip()
     try:
-        value = Decimal(text.removeprefix(">"))
+        value = Decimal(text.lstrip("<>"))
     except InvalidOperation:
         value = Decimal("nan")
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):  # text, "nan" or "inf"
         raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
+    if text.startswith("<"):
+        return Rounded(-math.inf, float(value), float(value), bound=False)
     bound = text.startswith(">")
     half = Decimal(0) if bound else Decimal((0, (5,), exponent - 1))
     return Rounded(float(value - half), float(value), float(value + half), bound)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
-from nalu_bench.analysis.stats.intervals import RESAMPLES, no_finer
+from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -43,11 +43,11 @@ class Claim:
 
     @classmethod
     def estimated(
-        cls, quantity: str, statistic: Statistic, threshold: float, above: bool = True, resamples: int = RESAMPLES
+        cls, quantity: str, statistic: Statistic, threshold: float, above: bool = True, resamples: int = 0
     ) -> "Claim":
         """A claim on a statistic of seeds: confidence -> value, low, high.
 
-        `resamples` are those of its bootstrap; 0 for limits that are no bootstrap's.
+        `resamples` of a bootstrap: it knows no p-value below 2 / (resamples + 1).
         """
 
         def limits(confidence: float) -> tuple[float, float]:

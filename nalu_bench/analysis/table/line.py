@@ -21,7 +21,7 @@ class Value(NamedTuple):
 NOTHING = Value(math.nan)
 
 
-NUMBER = re.compile(r"(>?-?[\d.]+(e-?\d+)?)?")
+NUMBER = re.compile(r"([<>]?-?[\d.]+(e-?\d+)?)?")
 """A printed number, or none."""
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -47,7 +48,8 @@ def rows(
         place = where.at(metric=f"claim_{name}")
         places = [(model, length) for model in said.models for length in said.lengths]
         missing = _missing([one for one in places if one not in ratios])
-        tested = {one: _claim(*one, ratios[one], said.verdict, report) for one in places if one in ratios}
+        ways = {model: comb(len(runs) + len(reference), len(reference)) for model, runs in cells.items()}
+        tested = {one: _claim(*one, ratios[one], said.verdict, report, ways[one[0]]) for one in places if one in ratios}
         if not tested:
             yield Claim.missing(missing).row(place)
             continue
@@ -58,11 +60,16 @@ def rows(
         yield replace(worst, untested=untested).row(place, [cells[model]])
 
 
-def _claim(model: str, length: int, ratio: Statistic, verdict: str, report: "SeriesErrorsSettings") -> Claim:
-    """The claim on one model at one length."""
+def _claim(
+    model: str, length: int, ratio: Statistic, verdict: str, report: "SeriesErrorsSettings", arrangements: int
+) -> Claim:
+    """The claim on one model at one length.
+
+    `arrangements`: in how many ways the seeds of both sides can be told apart, which no p-value is finer than.
+    """
     limit = report.fails if verdict == FAILS else report.holds
     quantity = f"{style.label(model)} at length {length:,}"
-    return Claim.estimated(quantity, ratio, limit, above=verdict == FAILS, resamples=RATIOS)
+    return Claim.estimated(quantity, ratio, limit, above=verdict == FAILS, resamples=min(RATIOS, arrangements))
 
 
 def _missing(places: Sequence[tuple[str, int]]) -> str:

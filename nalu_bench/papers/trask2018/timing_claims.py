@@ -82,14 +82,14 @@ def tested(
         runs, times = agents[model], said.times
         samples = t50(runs) if times is None else mean(runs, times)
         quantity = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
-        median = partial(medians.bounds_of, samples)
+        median = partial(medians.exact_of, samples)
         claims.append(Claim.estimated(quantity, median, threshold, above))
         behind[quantity] = [runs]
     for one, other in said.pairs:
         both = [agents[one], agents[other]]
         quantity = f"T50 of {style.label(one)} − {style.label(other)}"
         difference = partial(mean_difference, t50(both[0]), t50(both[1]))
-        claims.append(Claim.estimated(quantity, difference, threshold, above, resamples=0))
+        claims.append(Claim.estimated(quantity, difference, threshold, above))
         behind[quantity] = both
     worst = replace(furthest_from_true(claims), fitted=said.fitted)
     return worst, behind[worst.quantity]

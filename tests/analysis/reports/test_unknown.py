@@ -39,6 +39,9 @@ REPORTS: dict[str, dict[str, Any]] = {
     },
     "leaderboard": {"criterion": "task"},
     "scores": {},
+    "relative_errors": {
+        "chosen": {"size": "2"}, "claims": {"all": {"models": ["mystery"], "splits": ["validation"], "at_most": 10}},
+    },
     "errors": {"splits": {"validation": "Validation"}},
     "accuracies": {"examples": 10, "tables": [TABLE]},
     "prefixes": {},
@@ -60,8 +63,8 @@ def runs(model: str, role: str = "cell") -> pd.DataFrame:
     return runs_of(
         model, SEEDS, cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", steps=20,
         log_every=10, late_gain=0.0, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
-        validation_mae=error, extrapolation_mae=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error},
-        **lengths, **outcomes,
+        validation_mae=error, extrapolation_mae=error, validation_mse=error, extrapolation_mse=error,
+        **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error}, **lengths, **outcomes,
     )  # fmt: skip
 
 
@@ -78,7 +81,12 @@ OPERATIONS_UNSAID = ("success", "sweep", "series_success", "errors", "surface", 
 def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tmp_path: Path) -> None:
     probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
-    beside = {"scores": ["baseline"], "series_success": ["reference"], "series_errors": ["reference"]}.get(name, [])
+    beside = {
+        "scores": ["baseline"],
+        "relative_errors": ["baseline"],
+        "series_success": ["reference"],
+        "series_errors": ["reference"],
+    }.get(name, [])
     others = [runs("oracle" if "series" in name else "mystery", role) for role in beside]
     rows = pd.concat([runs("mystery"), *others], ignore_index=True)
     errors = pd.DataFrame({"step": [0, 10, 20], "validation_mse": [0.3, 0.2, 0.1], "validation_mae": [0.5, 0.4, 0.3]})

@@ -31,6 +31,9 @@ def alone(comparison: Comparison) -> Verdict:
         ([10.0, 999.0, 1e9], ">999", Verdict.DIFFERS),
         ([1.0, math.inf, math.nan], ">999", Verdict.UNINFORMATIVE),
         ([math.inf, math.inf], ">999", Verdict.EXACT),
+        ([1e-9, 9e-5], "<.0001", Verdict.EXACT),
+        ([9e-5, 2e-4], "<.0001", Verdict.AGREES),
+        ([1.1e-4, 2e-4], "<.0001", Verdict.DIFFERS),
         ([math.nan, math.nan, math.inf], "21.4", Verdict.DIFFERS),
         ([1.0, 2.0, math.nan], "21.4", Verdict.UNINFORMATIVE),
         ([30.0, 31.0, -math.inf], "21.4", Verdict.DIFFERS),
@@ -120,7 +123,7 @@ def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
         assert "reconstructed protocol" in comparison.notes
 
 
-@pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<1"])
+@pytest.mark.parametrize("printed", ["", "n/a", "nan", "inf", ">", "21,4", "<"])
 def test_printed_text_that_is_no_number_is_refused(printed: str) -> None:
     with pytest.raises(ValueError, match="printed must be a number such as"):
         compare_single([1.0, 2.0], printed)

@@ -22,13 +22,19 @@ CASES = [(operation, operands) for operation in ("add", "sub", "mul", "div") for
 CASES += [("sqrt", 1), ("square", 1)]
 """Operations and numbers of operands that the report prints an accuracy of the NALU for."""
 
+NAMES = {
+    ("add", 2): "the sum of two", ("add", 5): "the sum of five", ("mul", 5): "the product of five",
+    ("sqrt", 1): "√x", ("square", 1): "x²",
+}  # fmt: skip
+"""Those that a sentence names."""
+
 
 def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
     pages: dict[str, tuple[Callable[[], str], ...]] = {
         "identity": (worst_seeds, training_range, exploded),
-        "tables": (exact_sums, wide_ranges, means_below, quotient, reinitialisation, ranks, more_sums, fewer_products,
-                   failed_products, strict_means),
+        "tables": (exact_sums, wide_ranges, means_below, quotient, reinitialisation, ranks, independent_means,
+                   independent_ranks, failing_seeds, strict_means),
     }  # fmt: skip
     return [piece() for piece in pages.get(page, ())]
 
@@ -107,25 +113,41 @@ def ranks() -> str:
     return "p = {:.2f} with it, {:.2f} without".format(*found)
 
 
-def more_sums() -> str:
-    """Means of sums with one matrix and with two."""
-    return "; ".join(_means(("add", operands)) for operands in (2, 5))
-
-
-def fewer_products() -> str:
-    """Means of products with one matrix and with two."""
-    return "; ".join(_means(("mul", operands)) for operands in (2, 5))
-
-
-def failed_products() -> str:
-    """Seeds that fail at a product, and whether ranks differ."""
-    pairs = [(_accuracies(("mul", operands), False), _accuracies(("mul", operands), True)) for operands in (2, 5)]
-    failed = [" and ".join(f"{(one < 50).sum()}" for one in column) for column in zip(*pairs, strict=True)]
-    found = [stats.mannwhitneyu(*pair).pvalue for pair in pairs]
+def independent_means() -> str:
+    """The cases whose means independent weights change, and what the others have."""
+    p_values = [stats.ttest_ind(*_both(case), equal_var=False).pvalue for case in CASES]
+    remain = _remain(p_values)
+    told = []
+    for case, p_value in remain.items():
+        one, two = (accuracies.mean() for accuracies in _both(case))
+        word = "higher" if two > one else "lower"
+        told.append(f"{word} for {NAMES[case]} ({two:.1f} instead of {one:.1f} %, p = {p_value:.2g})")
+    others = [p_value for case, p_value in zip(CASES, p_values, strict=True) if case not in remain]
     return (
-        f"{failed[1]} of {len(pairs[0][0])} seeds stay below half, instead of {failed[0]}; ranks show no difference "
-        "(Mann-Whitney, p = {:.2f} and {:.2f})".format(*found)
+        f"Of all {len(CASES)} means {len(remain)} differ by Welch's test after Holm's correction: "
+        f"{' and '.join(told)}. The other {len(others)} have p = {min(others):.2g} or more"
     )
+
+
+def independent_ranks() -> str:
+    """The cases whose ranks independent weights change, and what ranks say of those whose means they change."""
+    found = [stats.mannwhitneyu(*_both(case)) for case in CASES]
+    remain = _remain([one.pvalue for one in found])
+    above = {case: one.statistic < len(_both(case)[0]) ** 2 / 2 for case, one in zip(CASES, found, strict=True)}
+    told = [f"{'up' if above[case] else 'down'} for {NAMES[case]} (p = {p:.2g})" for case, p in remain.items()]
+    means = [("add", 2), ("mul", 5)]
+    assert not remain.keys() & set(means)
+    alone = " and ".join(f"p = {stats.mannwhitneyu(*_both(case)).pvalue:.2g} for {NAMES[case]}" for case in means)
+    return f"Ranks go {', '.join(told)}, after Holm's correction of the Mann-Whitney test, and give {alone}"
+
+
+def failing_seeds() -> str:
+    """How many seeds fail in the cases whose means differ, with independent weights and without."""
+    told = []
+    for case in (("add", 2), ("mul", 5)):
+        one, two = ((accuracies < 50).sum() for accuracies in _both(case))
+        told.append(f"{two} instead of {one} for {NAMES[case]}")
+    return f"Of {len(_both(CASES[0])[0])} seeds {' and '.join(told)} stay below half"
 
 
 def strict_means() -> str:
@@ -134,10 +156,15 @@ def strict_means() -> str:
     return f"between {min(means):.2f} and {max(means):.1f} %"
 
 
-def _means(case: tuple[str, int]) -> str:
-    one, two = (_accuracies(case, separate) for separate in (False, True))
-    p_value = stats.ttest_ind(one, two, equal_var=False).pvalue
-    return f"{two.mean():.1f} instead of {one.mean():.1f} % (p = {p_value:.2g})"
+def _both(case: tuple[str, int]) -> tuple[Array, Array]:
+    """The accuracies with one matrix and with two."""
+    return _accuracies(case, False), _accuracies(case, True)
+
+
+def _remain(p_values: list[float]) -> dict[tuple[str, int], float]:
+    """The cases that remain after Holm's correction over all of them, with their p-values."""
+    rejected = holm(p_values)
+    return {case: p for case, p, remains in zip(CASES, p_values, rejected, strict=True) if remains}
 
 
 def _rank(case: tuple[str, int], again: bool) -> float:

@@ -61,6 +61,18 @@ def best_nalu() -> str:
     return f"Printed is 0.0 in {zero} of its {WORDS[len(printed)]} cells; our best of 100 seeds has at most {best:.1f}"
 
 
+def best_recurrent_nalu() -> str:
+    """The best seeds of the recurrent NALU in extrapolation, where 0.0 is printed."""
+    words = "task == 'recurrent_arithmetic' and split == 'extrapolation' and model == 'rnn_nalu'"
+    lines = table("table1").query(words).set_index("operation")
+    printed = lines.query("metric == 'score'")["printed"]
+    best = lines.query("metric == 'score_best'")["ours"][printed == "0.0"]
+    return (
+        f"0.0 is printed in {WORDS[len(best)]} of its {WORDS[len(printed)]} cells, and our best seeds have "
+        f"{best.min():.0f} to {best.max():.0f} %"
+    )
+
+
 def recurrent(models: list[str], operations: list[str]) -> pd.Series:
     """The medians of recurrent cells in extrapolation."""
     found = table("table1").query("task == 'recurrent_arithmetic' and split == 'extrapolation' and metric == 'score'")
@@ -116,6 +128,7 @@ def nalu_waits() -> str:
 
 
 def saturating() -> str:
+    """Activations of which every seed fails."""
     labels = {"sigmoid": "Sigmoid", "tanh": "Tanh", "hardtanh": "Hardtanh", "softsign": "Softsign", "relu6": "ReLU6"}
     found = table("figure1").query("metric == 'failing' and split == 'outside'").set_index("setting")["ours"]
     return f"{joined([label for key, label in labels.items() if found[f'activation={key}'] == 1])} fail in every seed"
@@ -308,6 +321,31 @@ def late_falls() -> str:
 # Section 4.5
 
 
+def censored(artifact: str, scale: str) -> pd.Series:
+    """Agent -> how many of its seeds fail at no tested time, so that their T50 counts as 41."""
+    found = runs(artifact).query("role == 'cell' and setting == @scale")
+    success = found[[f"test_success_{time}" for time in range(13, 41)]]
+    return (success >= 0.5).all(axis=1).groupby(found["model"]).sum()
+
+
+def beyond_the_last_time() -> str:
+    raw, tenth = (censored("figure5", f"told=time;scale={scale}")[READS_C] for scale in ("1.0", "0.1"))
+    nac, linear, direct, nau = raw
+    seeds = runs("figure5").query("model == 'agent_nac_memory'")["seed"].nunique()
+    return (
+        f"Told T that are {nac}, {linear} and {nau} of {seeds} seeds with a NAC₊, a linear layer and a NAU of [T, c], "
+        f"and {direct} of {seeds} with T direct; told T / 10 {'some' if tenth.any() else 'none'} of them"
+    )
+
+
+def half_of_both() -> str:
+    raw, tenth = (censored("figure5", f"told=time;scale={scale}") for scale in ("1.0", "0.1"))
+    nac, linear = raw["agent_nac_memory"], raw["agent_linear_memory"]
+    assert nac == linear == 5
+    assert not tenth[["agent_nac_memory", "agent_linear_memory"]].any()
+    return "Told T half of the seeds of both count as 41"
+
+
 def difference(artifact: str, scale: str, one: str, other: str) -> str:
     lines = table(artifact).query("setting == @scale").set_index("metric")
     line = lines.loc[f"t50_difference agent_{one} agent_{other}"]
@@ -364,7 +402,7 @@ def longer_unit() -> str:
 
 
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
-    "table1": (best_nalu, nothing_extrapolates, diverged),
+    "table1": (best_nalu, best_recurrent_nalu, nothing_extrapolates, diverged),
     "table2": (
         ten_images, one_image, counters, swapped, still_falling, adds_or_not, first_weights, nalu_counts, nalu_adds,
         nalu_multiplies, holding, best_seed, encoders, late_falls,
@@ -372,7 +410,10 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     "table3": (least_units,),
     "figure1": (saturating, severity_inside),
     "figure3": (lstm_counts, nalu_waits),
-    "figure5": (path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains, still_succeed),
+    "figure5": (
+        beyond_the_last_time, half_of_both, path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains,
+        still_succeed,
+    ),
     "figure5_longer": (longer_lstm, longer_unit, still_succeed),
 }  # fmt: skip
 """Page -> what computes its pieces."""

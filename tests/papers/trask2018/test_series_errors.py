@@ -49,8 +49,8 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
     lines = lines_of(KIND, measured)
     assert verdicts_of(claims_of(lines, operation="sum")) == {
         "claim_interpolate": "agrees", "claim_extrapolate": "agrees", "claim_shorter": "differs",
-        "claim_arithmetic": "differs",
-    }  # fmt: skip
+        "claim_arithmetic": "inconclusive",
+    }, "five seeds that fail at one of eight places cannot be told from chance"  # fmt: skip
     worst = line_with(lines, operation="sum", metric="claim_arithmetic")
     assert worst.told() == ("NALU at length 1,000", "a claim in words, our threshold: at most 2")
     errors, ratios = ({row[0]: row[1:] for row in cells_of(table)} for table in KIND.tables(lines)[:2])

@@ -78,7 +78,7 @@ def test_a_claim_on_pairs_needs_the_interval_of_each(lines: list[Line]) -> None:
 
 def test_a_claim_differs_if_one_of_its_agents_is_on_the_other_side() -> None:
     """The lower limit of the second agent is the smaller one, but its interval holds the limit."""
-    agents = {"a": runs("a", [13, 13, 13, 13]), "b": runs("b", [12, 25, 25, 25])}
+    agents = {"a": runs("a", [13] * 6), "b": runs("b", [12, 12, 25, 25, 25, 25])}
     kind = Timing(FIGURE5)
     found = timing_claims.tested(Sentence(["a", "b"], at_least=18), agents, kind._t50, kind._mean)
     assert found is not None

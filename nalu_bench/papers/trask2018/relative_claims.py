@@ -1,0 +1,85 @@
+"""Claims on relative errors: that models succeed or fail at operations, in interpolation or in extrapolation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.errors import UsageError
+
+Array = NDArray[np.float64]
+
+Errors = Mapping[tuple[str, str, str], Array]
+"""(model, operation, split) -> the relative error of every seed."""
+
+NAMES = {"validation": "interpolation", "extrapolation": "extrapolation"}
+
+
+@dataclass
+class Sentence:
+    """What a claim says of the median relative errors of some models.
+
+    Attributes:
+        models, splits: which; operations: all of them if empty.
+        rank: None if the claim is about every model; k if it is about the one that is k-th best in its worst operation:
+            `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does.
+        at_most, at_least: the limit, in percent of the untrained model.
+    """
+
+    models: list[str]
+    splits: list[str]
+    operations: list[str] = field(default_factory=list)
+    rank: int | None = None
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def check(self, name: str) -> None:
+        """Raise UsageError for a claim without one limit, or with a rank that no model has."""
+        if (self.at_least is None) == (self.at_most is None):
+            raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
+        if self.rank is not None and not 1 <= self.rank <= len(self.models):
+            raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
+
+
+def tested(said: Sentence, errors: Errors) -> Claim:
+    """The claim where it is furthest from true; not tested unless all of its models have runs."""
+    operations = said.operations or list(dict.fromkeys(operation for _, operation, _ in errors))
+    wanted = [(model, operation, split) for model in said.models for operation in operations for split in said.splits]
+    missing = list(
+        dict.fromkeys(style.label(model) for model, *_ in wanted if _missing(errors, model, operations, said))
+    )
+    if missing:
+        return Claim.missing(f"no runs of ours: {', '.join(missing)}")
+    if said.rank is None:
+        return furthest_from_true([_claim(said, place, errors) for place in wanted])
+    worst = sorted(
+        (
+            max((place for place in wanted if place[0] == model), key=lambda place: _median(errors[place]))
+            for model in said.models
+        ),
+        key=lambda place: _median(errors[place]),
+    )
+    ranked = _claim(said, worst[said.rank - 1], errors)
+    told = f"number {said.rank} of {len(said.models)} models, ordered by their worst operation: {ranked.quantity}"
+    return replace(ranked, quantity=told)
+
+
+def _missing(errors: Errors, model: str, operations: list[str], said: Sentence) -> bool:
+    return any((model, operation, split) not in errors for operation in operations for split in said.splits)
+
+
+def _median(samples: Array) -> float:
+    return float(np.median(samples))
+
+
+def _claim(said: Sentence, place: tuple[str, str, str], errors: Errors) -> Claim:
+    model, operation, split = place
+    threshold = said.at_most if said.at_most is not None else said.at_least
+    assert threshold is not None
+    quantity = f"{style.label(model)}, {operation}, {NAMES[split]}"
+    return Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above=said.at_most is None)

@@ -1,0 +1,222 @@
+"""Squared errors in percent of an untrained model's, under several hypotheses: Trask et al. 2018, Tables 6 to 9."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
+from nalu_bench.analysis.render import median_panel, style
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.formats import score, three_digits
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import relative_claims
+from nalu_bench.papers.trask2018.relative_claims import Sentence
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.setting import Setting
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BASELINE = "baseline"
+SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
+RELATIVE, RAW, CLAIM = "relative", "mse", "claim_"
+HIGHEST = 1000.0
+"""Larger percentages are drawn at this height."""
+
+
+@dataclass
+class RelativeErrorsSettings(Settings):
+    """See `RelativeErrors`."""
+
+    chosen: dict[str, str]
+    claims: dict[str, Sentence] = field(default_factory=dict)
+
+
+@register("relative_errors", version=1)
+class RelativeErrors(Kind):
+    """Rows are models, columns operations, once for each split; other hypotheses about the inputs have further tables.
+
+        relative = 100 · MSE at the selected step / MSE of the untrained model of role `baseline` with the same seed
+
+    on the same task and split. The sums of a seed have lengths of their own, so that errors are compared within a seed.
+    Tables give medians over seeds with their bootstrap intervals; the raw mean squared errors are in `table.csv`. A run
+    that failed or diverged before any evaluation counts as infinitely bad.
+
+    The claims come first, each under every hypothesis.
+
+    Source: Trask et al. 2018, Tables 6 to 9. Deviations: one untrained model for each seed, where the paper has one in
+    all.
+
+    Settings: `chosen`, the words of the setting that is held against the printed numbers; `claims`, see
+    `relative_claims.Sentence`.
+    """
+
+    apart = ("task", "setting", "operation", "model")
+    settings = RelativeErrorsSettings
+    report: RelativeErrorsSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {
+        RELATIVE: (0, math.inf), RAW: (0, math.inf), f"{CLAIM}*": None,
+    }  # fmt: skip
+    shows_notes = True
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for name, said in self.report.claims.items():
+            said.check(name)
+
+    def require(self, measured: Measured) -> None:
+        base = measured.runs[measured.runs["role"] == BASELINE]
+        for words, _ in measured.runs.groupby(["task", "setting", "operation"], sort=False):
+            if not _same(base, words).any():
+                raise UsageError(
+                    f"the untrained models for {' '.join(map(str, words))} are not there: run the experiment first."
+                )
+
+    def rows(self, measured: Measured) -> list[Row]:
+        runs, base = measured.runs, measured.runs[measured.runs["role"] == BASELINE]
+        cells = list(by_cell(runs[runs["role"] == "cell"]))
+        relative = {(place, split): _relative(group, base, split) for place, group in cells for split in SPLITS}
+        rows = [
+            row for place, group in cells for split in SPLITS
+            for row in self._rows(place.at(split=split), group, relative[place, split])
+        ]  # fmt: skip
+        return [*self._claims(cells, relative), *rows]
+
+    def _rows(self, place: Place, runs: pd.DataFrame, relative: NDArray[np.float64]) -> Iterator[Row]:
+        raw = medians.finite_or_worst(runs[f"{place.split}_{RAW}"])
+        for metric, samples in ((RELATIVE, relative), (RAW, raw)):
+            compare = against_printed(samples)
+            yield row_of(place.at(metric=metric), Value(*medians.limits_of(samples)), runs, compare=compare)
+
+    def _claims(
+        self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]
+    ) -> Iterator[Row]:
+        for setting in dict.fromkeys(place.setting for place, _ in cells):
+            mine = {place: runs for place, runs in cells if place.setting == setting}
+            where = Place(next(iter(mine)).task, setting)
+            behind = list(mine.values())
+            notes = tuple(dict.fromkeys(filter(None, map(count_note, behind))))
+            errors = {
+                (place.model, place.operation, split): relative[place, split] for place in mine for split in SPLITS
+            }
+            for name, said in self.report.claims.items():
+                yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
+
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
+        errors = [line for line in lines if line.place.metric == RELATIVE and line.n_seeds]
+        by_setting = grouped(errors, lambda line: line.place.setting)
+        settings = sorted(by_setting, key=lambda setting: not self._is_chosen(setting))
+        return [
+            *([self._claims_table(claims, settings)] if claims else []),
+            *(
+                self._table([line for line in by_setting[setting] if line.place.split == split], setting, split)
+                for setting in settings
+                for split in SPLITS
+            ),
+        ]
+
+    def _is_chosen(self, setting: Setting) -> bool:
+        return self.report.chosen.items() <= setting.items()
+
+    def _claims_table(self, claims: Sequence[Line], settings: Sequence[Setting]) -> Table:
+        """Each sentence, its verdict under every hypothesis, and what they say together."""
+        rows: list[list[Shown]] = []
+        for _, group in grouped(claims, lambda line: line.place.metric).items():
+            found = {line.place.setting: line for line in group}
+            shown = [found[setting] for setting in settings if setting in found]
+            rows.append([shown[0].printed_text, _together(shown), "", "", ""])
+            for line in shown:
+                rows.append(["", _inputs(line.place.setting), tested_by(line), Ours(line, three_digits), Judged(line)])
+        header = ["The paper says", "under", "tested by the percentage of", "ours", "verdict"]
+        return Table(f"Claims. {self.experiment.title} ({self.experiment.source})", header, rows)
+
+    def _table(self, lines: Sequence[Line], setting: Setting, split: str) -> Table:
+        """Models with their percentages, and the printed ones with verdicts where some are printed."""
+        operations = list(dict.fromkeys(line.place.operation for line in lines))
+        printed = any(line.printed_text for line in lines)
+        seeds = max(line.n_seeds for line in lines)
+        rows: list[list[Shown]] = []
+        for model, group in grouped(lines, lambda line: line.place.model).items():
+            found = {line.place.operation: line for line in group}
+            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, score)}
+            shows |= {"printed": Theirs, "verdict": Judged} if printed else {}
+            for number, (name, show) in enumerate(shows.items()):
+                shown = [show(found[each]) if each in found else EMPTY for each in operations]
+                rows.append(["" if number else style.label(model), *([name] if printed else []), *shown])
+        labels = [style.operation_label(lines[0].place.task, each) for each in operations]
+        title = f"{SPLITS[split]}, %, {_inputs(setting)}. {self.experiment.title} ({self.experiment.source})"
+        return Table(title, ["", *([""] if printed else []), *labels], rows)
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+        """Median and middle 95 % of the seeds' percentages under the chosen hypothesis, printed numbers hollow."""
+        runs = measured.runs
+        base = runs[runs["role"] == BASELINE]
+        cells = [
+            (place, group) for place, group in by_cell(runs[runs["role"] == "cell"]) if self._is_chosen(place.setting)
+        ]
+        operations = list(dict.fromkeys(place.operation for place, _ in cells))
+        printed = {line.place: line.printed.text for line in lines if line.printed}
+        figure, axes = style.new_figure(7.2, 5.2, rows=len(SPLITS), columns=len(operations), sharey=True, sharex="row")
+        drawn = []
+        for row, (split, name) in zip(axes, SPLITS.items(), strict=True):
+            row[0].set_ylabel(f"{name}\nerror, % of untrained")
+            for axis, operation in zip(row, operations, strict=True):
+                mine = [(place, group) for place, group in cells if place.operation == operation]
+                samples = {place.model: _relative(group, base, split) for place, group in mine}
+                texts = {place.model: printed.get(place.at(split=split, metric=RELATIVE), "") for place, _ in mine}
+                axis.set_yscale("symlog", linthresh=1.0)
+                axis.set_ylim(-0.2, 1.6 * HIGHEST)
+                if split == "validation":
+                    axis.set_title(style.operation_label(mine[0][0].task, operation))
+                where = {"split": split, "operation": operation}
+                drawn += [where | line for line in median_panel.draw(axis, samples, texts, HIGHEST)]
+        figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
+        median_panel.add_legend(figure, axes[:1, 0], columns=6)
+        return figure, pd.DataFrame(drawn)
+
+
+def _same(base: pd.DataFrame, words: Sequence[Any]) -> NDArray[np.bool_]:
+    """Which untrained models have this task, setting and operation."""
+    equal = [(base[key] == word).to_numpy(bool) for key, word in zip(KEYS, words, strict=True)]
+    return np.asarray(np.logical_and.reduce(equal))
+
+
+KEYS = ["task", "setting", "operation"]
+
+
+def _relative(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> NDArray[np.float64]:
+    """The error of every run in percent of the untrained model's of the same seed."""
+    same = base[_same(base, runs[KEYS].iloc[0].tolist())].set_index("seed")[f"{split}_{RAW}"]
+    untrained: NDArray[np.float64] = same.reindex(runs["seed"]).to_numpy(float)
+    return 100 * medians.finite_or_worst(runs[f"{split}_{RAW}"]) / untrained
+
+
+def _inputs(setting: Setting) -> str:
+    """`x in [0, 1.75], lengths [1, 20]`."""
+    low_high, lengths = setting.get("range", ""), setting.get("lengths", "")
+    return ", ".join(filter(None, [f"x in {low_high}", f"lengths {lengths}"]))
+
+
+def _together(lines: Sequence[Line]) -> str:
+    """Under how many of the hypotheses a claim holds."""
+    held = [line for line in lines if line.verdict in (Verdict.AGREES, Verdict.EXACT)]
+    failed = [line for line in lines if line.verdict is Verdict.DIFFERS]
+    if len(held) == len(lines):
+        return "holds under all"
+    if held:
+        return f"holds under {len(held)} of {len(lines)}"
+    return "holds under none" if failed else "not decided"

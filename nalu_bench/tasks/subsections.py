@@ -1,0 +1,117 @@
+"""The arithmetic tasks of Trask et al. 2018: sums over subsections of a vector, or of every vector of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nalu_bench.errors import UsageError
+from nalu_bench.registry import register
+from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, SubsetSums
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@register("subsections", version=1)
+@dataclass
+class Subsections(SubsetSums):
+    """t = a ∘ b,  a and b the sums of two contiguous subsections of x, each with a length and a place of its own.
+
+    Both lengths and both places are drawn once for each seed; the subsections may overlap. Where the range of
+    extrapolation begins at the end of that of training, every example there has sums above all of training.
+
+    Source: Trask et al. 2018, section 4.1 and appendix B. Deviations: the paper states neither the distribution of x
+    nor the lengths. Here x is uniform; its range and the lengths are values, see experiments/trask2018.
+
+    Attributes:
+        features: number of inputs N.
+        lengths: shortest and longest subsection; every length between is as likely.
+
+    Raises:
+        UsageError for lengths that no vector of N inputs has.
+    """
+
+    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {**OPERATIONS, "a": lambda a, b: a}
+    labels: ClassVar[dict[str, str]] = LABELS | {"a": "a"}
+
+    features: int
+    lengths: list[int]
+
+    @property
+    def input_size(self) -> int:
+        return self.features
+
+    def setting(self) -> dict[str, Any]:
+        return {"operation": self.operation, "range": self.interpolation, "lengths": self.lengths}
+
+    def validate(self) -> None:
+        super().validate()
+        if len(self.lengths) != 2 or not 1 <= self.lengths[0] <= self.lengths[1] <= self.features:
+            raise UsageError(
+                f"task.lengths must be the shortest and the longest subsection, from 1 to task.features="
+                f"{self.features}, got {list(self.lengths)}."
+            )
+
+    def program(self) -> tuple[Any, ...]:
+        return ("subsections", self.features)
+
+    def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """The membership matrix (2, N) of both subsections."""
+        members = np.zeros((2, self.features), dtype=np.float32)
+        for row in members:
+            length = int(rng.integers(self.lengths[0], self.lengths[1] + 1))
+            start = int(rng.integers(self.features - length + 1))
+            row[start : start + length] = 1
+        return {"members": members}
+
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
+        """None: the paper has no success criterion."""
+        return None
+
+    def without_threshold(self, criterion: str) -> str:
+        """Empty: there is none to begin with."""
+        return ""
+
+
+@register("recurrent_subsections", version=1)
+@dataclass
+class RecurrentSubsections(Subsections):
+    """t = a ∘ b,  a = Σ_t a_t,  b = Σ_t b_t,  the sums of two subsections of every vector x_1 ... x_T of a sequence.
+
+    Source: Trask et al. 2018, section 4.1 and appendix B: ten features; ten steps in training, 1,000 in extrapolation;
+    a seventh operation `a`. Deviations: as in `Subsections`. The numbers of extrapolation have the range of training,
+    because the sequences are longer.
+
+    Attributes:
+        length: steps of a sequence in training and validation.
+        extrapolation_length: steps in extrapolation.
+    """
+
+    inputs: ClassVar[str] = "sequence"
+    evaluated: ClassVar[tuple[str, ...]] = ("validation",)
+    tested: ClassVar[tuple[str, ...]] = ("extrapolation",)
+
+    length: int
+    extrapolation_length: int
+
+    def validate(self) -> None:
+        super().validate()
+        for key in ("length", "extrapolation_length"):
+            if getattr(self, key) < 1:
+                raise UsageError(f"task.{key} must be at least 1, got {getattr(self, key)}.")
+
+    def example_size(self, split: str) -> int:
+        return self.features * (self.extrapolation_length if split == "extrapolation" else self.length)
+
+    def program(self) -> tuple[Any, ...]:
+        return (*super().program(), "sequence", self.length)
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        steps = numbers.view(-1, self.features, numbers.shape[-1])
+        return steps.permute(2, 0, 1), self.targets(steps.sum(0), seed_parameters, split_parameters)

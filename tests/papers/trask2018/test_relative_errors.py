@@ -1,0 +1,91 @@
+"""Errors in percent of an untrained model with the same seed, and claims on them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from reported import line_with, lines_of
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import relative_claims
+from nalu_bench.papers.trask2018.relative_claims import Sentence
+from nalu_bench.papers.trask2018.relative_errors import RelativeErrors
+from nalu_bench.plan import experiment
+
+KIND = RelativeErrors(experiment.load("trask2018/table6"))
+SETTING = "range=[0, 1.75];lengths=[1, 20]"
+
+
+def runs(model: str, errors: list[float], role: str = "cell") -> pd.DataFrame:
+    return pd.DataFrame({
+        "role": role, "task": "subsections", "setting": SETTING, "operation": "add", "model": model,
+        "cell": f"{role} {model}", "steps": 50_000, "asked": len(errors), "seed": range(len(errors)),
+        "status": "finished", "validation_mse": errors, "extrapolation_mse": errors,
+    })  # fmt: skip
+
+
+def test_an_error_is_held_against_the_untrained_model_of_the_same_seed() -> None:
+    untrained = [10.0 * 10**seed for seed in range(8)]
+    measured = Measured(pd.concat([
+        runs("nac", [each / 10 for each in untrained]), runs("hidden_linear", untrained, "baseline"),
+    ]))  # fmt: skip
+    line = line_with(lines_of(KIND, measured), operation="add", model="nac", split="validation", metric="relative")
+    assert line.ours.value == pytest.approx(10.0)
+    assert (line.printed_text, line.verdict) == ("0.0", "differs")
+
+
+def test_without_the_untrained_models_nothing_is_reported() -> None:
+    with pytest.raises(UsageError, match=r"the untrained models for subsections .* add are not there"):
+        KIND.require(Measured(runs("nac", [1.0])))
+
+
+def errors(**of: dict[str, float]) -> Any:
+    """Model -> operation -> the error of 20 seeds, spread by a hundredth."""
+    spread = np.linspace(0.995, 1.005, 20)
+    return {
+        (model, operation, "validation"): value * spread
+        for model, each in of.items()
+        for operation, value in each.items()
+    }
+
+
+STANDARD = errors(good={"add": 1, "mul": 2}, fair={"add": 8, "mul": 3}, bad={"add": 50, "mul": 1})
+
+
+@pytest.mark.parametrize(
+    ("rank", "limit", "quantity", "value"),
+    [
+        (1, {"at_most": 10}, "good, mul", 2), (2, {"at_most": 10}, "fair, add", 8),
+        (3, {"at_most": 10}, "bad, add", 50), (1, {"at_least": 10}, "good, mul", 2),
+    ],
+)  # fmt: skip
+def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
+    rank: int, limit: dict[str, float], quantity: str, value: float
+) -> None:
+    claim = relative_claims.tested(Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit), STANDARD)
+    assert claim.quantity == f"number {rank} of 3 models, ordered by their worst operation: {quantity}, interpolation"
+    assert claim.value == pytest.approx(value, rel=0.01)
+    assert claim.places == 1
+
+
+def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
+    claim = relative_claims.tested(Sentence(["good", "fair"], ["validation"], at_most=10), STANDARD)
+    assert (claim.quantity, claim.places) == ("fair, add, interpolation", 4)
+    missing = relative_claims.tested(Sentence(["good", "unseen"], ["validation"], at_most=10), STANDARD)
+    assert missing.untested == "no runs of ours: unseen"
+    assert math.isnan(missing.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (Sentence(["a"], ["validation"]), "must have one limit"),
+        (Sentence(["a"], ["validation"], rank=2, at_most=1), "rank of the claim x must be from 1 to 1, got 2"),
+    ],
+)
+def test_a_claim_without_one_limit_or_with_an_impossible_rank_is_refused(said: Sentence, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        said.check("x")
