@@ -19,6 +19,7 @@ from nalu_bench import paths
 from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration, verdicts
 from nalu_bench.analysis.pages.index import scale
+from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.report import LEAST_SHARE
 from nalu_bench.analysis.stats.compare import MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
@@ -37,6 +38,9 @@ DISCARDED = "discarded.csv"
 
 OWN = ("leaderboard",)
 """Folders of experiments that no paper prints."""
+
+TOC = {"toc": {"toc_depth": "2-2"}}
+"""The contents of the page list its sections alone."""
 
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 
@@ -63,7 +67,9 @@ def article(experiments: Sequence["Loaded"]) -> str:
 def page(text: str) -> str:
     """The document as a page of HTML that needs no network but for its pictures."""
     title, _, rest = text.partition("\n")
-    body = markdown.markdown(f"{title}\n\n[TOC]\n{rest}", extensions=["tables", "toc", "fenced_code"])
+    body = markdown.markdown(
+        f"{title}\n\n[TOC]\n{rest}", extensions=["tables", "toc", "fenced_code"], extension_configs=TOC
+    )
     wide = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
     return environment().get_template("article.html").render(title="nalu_bench: the article", body=wide)
 
@@ -151,17 +157,18 @@ def _where(line: Line) -> str:
 def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
     """A table of the claims in words of every experiment that has some: a paper's, then our own."""
     for one in experiments:
+        sources = {place: printed.source for place, printed in typed(read(one.experiment.published)).items()}
         said = [line for line in one.lines if line.verdict and line.printed and line.printed.in_words]
-        rows = [[*_claim(line), str(line.verdict)] for line in sorted(said, key=lambda line: not line.counted)]
+        own_last = sorted(said, key=lambda line: not line.counted)
+        rows = [[*_claim(line, sources.get(line.place, "")), str(line.verdict)] for line in own_last]
         if rows:
             header = ("claim", "source", "where", "tested by", "our threshold", "ours", "verdict")
             yield {"name": one.experiment.name, "title": f"{one.experiment.source}: {one.experiment.title}",
                    "table": _table(rows, *header)}  # fmt: skip
 
 
-def _claim(line: Line) -> list[str]:
+def _claim(line: Line, source: str) -> list[str]:
     quote = f"“{line.printed_text}”" if line.counted else f"our own: {line.printed_text}"
-    source = line.printed.source if line.printed and line.counted else ""
     return [quote, source, _where(line), "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
 
 

@@ -69,14 +69,17 @@ def test_the_largest_loss_explodes_as_epsilon_shrinks() -> None:
 def test_claims_in_words_are_tested_and_the_threshold_is_called_ours() -> None:
     judged = [line for line in lines_of(Surface(FIGURE2), Measured()) if line.verdict]
     assert {line.verdict for line in judged} == {"agrees"}
-    assert {line.printed.text for line in judged if line.printed} == {"the solution", "many"}
+    assert {line.printed.text for line in judged if line.printed} == {
+        "the solution is w1 = w2 = 1 in (a)",
+        "with many unstable alternatives",
+    }
     assert {line.threshold for line in judged} == {"a loss of at most 1e-05", "a share of at least 10 %"}
 
 
 def test_a_claim_that_does_not_hold_differs() -> None:
     wrong = replace(FIGURE2, report=FIGURE2.report | {"target": 10.0})
     judged = table_of(Surface(wrong), Measured()).set_index("printed")["verdict"]
-    assert judged["the solution"] == "differs"
+    assert judged["the solution is w1 = w2 = 1 in (a)"] == "differs"
 
 
 def test_the_picture_has_the_weights_as_axes() -> None:
