@@ -16,14 +16,16 @@ FOLDER = paths.results_dir() / TABLE1.name
 
 
 def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
-    text = explain(TABLE1, FOLDER, {"operation": "mul", "model": "linear", "split": "validation"})
+    one = experiment.load("madsen2020/table1")
+    wanted = {"model": "nac_mul", "metric": "success_rate", "verdict": "inconclusive"}
+    text = explain(one, paths.results_dir() / one.name, wanted)
     head, printed, ours, verdict, because, *_ = text.splitlines()
-    assert head == "task arithmetic, operation mul, split validation, model linear, metric score"
-    assert printed.startswith("  printed  20.9   (seeds/")
-    assert ours.endswith("100 seeds of 50,000 steps")
-    assert verdict.split() == ["verdict", "differs,", "16×", "better"]
-    assert because.startswith("  because  the middle 95 % of our seeds, 1.25")
-    assert "experiments/trask2018/table1.md" in text
+    assert head == "task ten_parameter, operation mul, split extrapolation, model nac_mul, metric success_rate"
+    assert printed.startswith("  printed  0.13 ")
+    assert ours.endswith("100 seeds of 200,000 steps")
+    assert verdict.split() == ["verdict", "inconclusive,", "11", "points", "better"]
+    assert because.startswith("  because  24 of 100 against 13 of 100")
+    assert "experiments/madsen2020/table1.md" in text
 
 
 def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:

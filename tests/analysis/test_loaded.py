@@ -34,7 +34,7 @@ def test_all_parts_of_a_result_are_there() -> None:
     assert set(found.curves["cell"]) == set(found.runs["cell"])
     assert found.manifest["budget"]["name"] == "paper"
     assert found.predictions.empty
-    assert repr(found).endswith("Verdicts: 5 agrees, 1 inconclusive, 12 not comparable.")
+    assert repr(found).endswith("Verdicts: 5 agrees, 1 inconclusive, 6 not comparable.")
 
 
 def test_a_notebook_shows_tables_with_verdicts_and_the_figure_as_a_picture() -> None:
