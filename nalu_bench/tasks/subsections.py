@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
+from nalu_bench.tasks.over_time import OverTime
 from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, SubsetSums
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @register("subsections", version=1)
@@ -79,39 +77,10 @@ class Subsections(SubsetSums):
 
 @register("recurrent_subsections", version=1)
 @dataclass
-class RecurrentSubsections(Subsections):
+class RecurrentSubsections(OverTime, Subsections):
     """t = a ∘ b,  a = Σ_t a_t,  b = Σ_t b_t,  the sums of two subsections of every vector x_1 ... x_T of a sequence.
 
     Source: Trask et al. 2018, section 4.1 and appendix B: ten features; ten steps in training, 1,000 in extrapolation;
     a seventh operation `a`. Deviations: as in `Subsections`. The numbers of extrapolation have the range of training,
     because the sequences are longer.
-
-    Attributes:
-        length: steps of a sequence in training and validation.
-        extrapolation_length: steps in extrapolation.
     """
-
-    inputs: ClassVar[str] = "sequence"
-    evaluated: ClassVar[tuple[str, ...]] = ("validation",)
-    tested: ClassVar[tuple[str, ...]] = ("extrapolation",)
-
-    length: int
-    extrapolation_length: int
-
-    def validate(self) -> None:
-        super().validate()
-        for key in ("length", "extrapolation_length"):
-            if getattr(self, key) < 1:
-                raise UsageError(f"task.{key} must be at least 1, got {getattr(self, key)}.")
-
-    def example_size(self, split: str) -> int:
-        return self.features * (self.extrapolation_length if split == "extrapolation" else self.length)
-
-    def program(self) -> tuple[Any, ...]:
-        return (*super().program(), "sequence", self.length)
-
-    def sample(
-        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
-    ) -> tuple[Tensor, Tensor]:
-        steps = numbers.view(-1, self.features, numbers.shape[-1])
-        return steps.permute(2, 0, 1), self.targets(steps.sum(0), seed_parameters, split_parameters)
