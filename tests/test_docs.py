@@ -112,7 +112,7 @@ def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_contracts_and_documents_hold_for_what_the_recipes_add(copy: Path) -> None:
-    chosen = f"not slow and not copy and not entry_point and ({ADDED} or not smoke)"
+    chosen = f"not slow and not copy and not entry_point and not prose and ({ADDED} or not smoke)"
     in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, "tests/contract", "tests/test_docs.py")
 
 

@@ -200,20 +200,23 @@ def _newcombe_p_value(successes: int, trials: int, successes0: int, trials0: int
     return 2 * float(ndtr(-brentq(clearance, 0.0, widest)))
 
 
-def compare_claim(limits: Limits, threshold: float, words: str = "", above: bool = True, places: int = 1) -> Comparison:
+def compare_claim(
+    limits: Limits, threshold: float, words: str = "", above: bool = True, places: int = 1, picked: bool = False
+) -> Comparison:
     """Test a claim in words, which holds if a number is above (or below) a threshold of ours.
 
         agrees  iff  the whole 95 % interval lies on the claimed side,  differs  iff  it lies on the other
         p-value = 1 - the largest confidence whose interval lies on one side
 
     The test is one-sided: better than claimed is agreement. A claim on several places is tested where it is furthest
-    from true. It holds if it holds there, so that `agrees` needs no correction; for `differs` the p-value there is
-    multiplied by the number of places (Bonferroni).
+    from true, see `claim_truth`. If it holds there, with the largest of all p-values, it holds everywhere, so that
+    `agrees` needs no correction; for `differs` the p-value there is multiplied by the number of places (Bonferroni). If
+    the place was picked by its own number, as the best of several, both are.
 
     Args:
         limits: confidence -> the interval of our number. threshold: in the number's unit. words: the threshold in
             words; "at least 3" or "at most 3" by default. above: the claimed side. A number equal to the threshold lies
-            on the claimed side. places: of which this is the one furthest from true.
+            on the claimed side. places: of which this is the one furthest from true. picked: see above.
 
     Returns: the comparison alone (see `verdicts.settle`); without a p-value if there is no interval. Raises: nothing.
 
@@ -230,10 +233,10 @@ def compare_claim(limits: Limits, threshold: float, words: str = "", above: bool
         verdict, lies = Verdict.DIFFERS, "lies on the other side"
     needs = f"{'at least' if above else 'at most'} {threshold:g}"
     reason = f"the claim needs {needs}; our number, from {low:.3g} to {high:.3g}, {lies}"
-    if verdict is Verdict.DIFFERS and places > 1:
+    if places > 1 and (verdict is Verdict.DIFFERS or (picked and verdict is Verdict.AGREES)):
         p_value = min(1.0, places * p_value)
         verdict = verdict if p_value <= ALPHA else Verdict.INCONCLUSIVE
-        reason += f"; it is the furthest from true of {places} places"
+        reason += f"; it is {'picked from' if picked else 'the furthest from true of'} {places} places"
     return Comparison(verdict, p_value=p_value, reason=reason, threshold=words or needs)
 
 
@@ -255,19 +258,24 @@ def _claim_p_value(limits: Limits, threshold: float, above: bool) -> float:
     return math.exp(high)
 
 
-def claim_truth(low: float, high: float, threshold: float, above: bool = True) -> tuple[bool, float, float]:
+def claim_truth(limits: Limits, threshold: float, above: bool = True) -> tuple[int, float, float]:
     """A key to sort the numbers of one claim by: the smallest is furthest from true.
 
-    First come the intervals that lie on the other side of the threshold, then those that reach furthest that way, then
-    those that reach least far the claimed way. A limit of nan counts as infinitely far from true.
+    First come those that differ, the smallest p-value first; then those that leave it open, by how far their interval
+    reaches the other way (infinitely far without an interval); then those that agree, the largest p-value first. The
+    reach also parts equal p-values.
 
     Args: as `compare_claim`.
 
-    >>> min([(1.0, 3.0), (0.5, 4.0), (1.0, 9.0)], key=lambda limits: claim_truth(*limits, 2.0))
-    (0.5, 4.0)
+    >>> claim_truth(lambda confidence: (0.5, 4.0), 2.0) < claim_truth(lambda confidence: (1.0, 9.0), 2.0)
+    True
     """
-    near, far, limit = _claimed_upwards(low, high, threshold, above)
-    return far >= limit, -math.inf if math.isnan(near) else near, -math.inf if math.isnan(far) else far
+    found = compare_claim(limits, threshold, above=above)
+    near, *_ = _claimed_upwards(*limits(1 - ALPHA), threshold, above)
+    reach = -math.inf if math.isnan(near) else near
+    if found.verdict is Verdict.DIFFERS:
+        return 0, found.p_value, reach
+    return (2, -found.p_value, reach) if found.verdict is Verdict.AGREES else (1, reach, reach)
 
 
 def _claimed_upwards(low: float, high: float, threshold: float, above: bool) -> tuple[float, float, float]:

@@ -27,6 +27,7 @@ class Claim:
         limits: confidence -> its interval; None for a number that is computed and not estimated.
         threshold: ours. above: the claimed side. words: the threshold in words, if these say more.
         places: the number of places on which the claim must hold, of which this is the one furthest from true.
+        picked: whether this place was picked by its own number, as the best of several.
         fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
     """
@@ -38,6 +39,7 @@ class Claim:
     above: bool = True
     words: str = ""
     places: int = 1
+    picked: bool = False
     fitted: bool = False
     untested: str = ""
 
@@ -77,14 +79,17 @@ class Claim:
         if self.limits is None:
             alone = compare_claim(lambda _: (self.value, self.value), self.threshold, self.words, self.above)
             return replace(alone, p_value=math.nan)
-        found = compare_claim(self.limits, self.threshold, self.words, self.above, self.places)
+        found = compare_claim(self.limits, self.threshold, self.words, self.above, self.places, self.picked)
         return fitted(found) if self.fitted else found
 
 
 def furthest_from_true(claims: Sequence[Claim]) -> Claim:
     """The test of a claim that must hold in several places: the one that is furthest from true, see `compare_claim`."""
-    worst = min(claims, key=lambda each: claim_truth(each.ours.low, each.ours.high, each.threshold, each.above))
-    return replace(worst, places=len(claims))
+
+    def truth(claim: Claim) -> tuple[int, float, float]:
+        return claim_truth(claim.limits or (lambda _: (claim.value, claim.value)), claim.threshold, claim.above)
+
+    return replace(min(claims, key=truth), places=len(claims))
 
 
 def tested_by(line: Line) -> str:

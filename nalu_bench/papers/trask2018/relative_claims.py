@@ -66,7 +66,7 @@ def tested(said: Sentence, errors: Errors) -> Claim:
     )
     ranked = _claim(said, worst[said.rank - 1], errors)
     told = f"number {said.rank} of {len(said.models)} models, ordered by their worst operation: {ranked.quantity}"
-    return replace(ranked, quantity=told)
+    return replace(ranked, quantity=told, places=len(wanted), picked=True)
 
 
 def _missing(errors: Errors, model: str, operations: list[str], said: Sentence) -> bool:

@@ -14,11 +14,11 @@ from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.stats.verdicts import Verdict, fitted
 from nalu_bench.analysis.table.claim import tested_by
 from nalu_bench.analysis.table.formats import score, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
-from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import relative_claims
@@ -42,6 +42,7 @@ class RelativeErrorsSettings(Settings):
     """See `RelativeErrors`."""
 
     chosen: dict[str, str]
+    fitted: list[str] = field(default_factory=list)
     claims: dict[str, Sentence] = field(default_factory=dict)
 
 
@@ -60,8 +61,8 @@ class RelativeErrors(Kind):
     Source: Trask et al. 2018, Tables 6 to 9. Deviations: one untrained model for each seed, where the paper has one in
     all.
 
-    Settings: `chosen`, the words of the setting that is held against the printed numbers; `claims`, see
-    `relative_claims.Sentence`.
+    Settings: `chosen`, the words of the setting that is held against the printed numbers; `fitted`, the models by whose
+    printed numbers it was chosen; `claims`, see `relative_claims.Sentence`.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -98,8 +99,12 @@ class RelativeErrors(Kind):
     def _rows(self, place: Place, runs: pd.DataFrame, relative: NDArray[np.float64]) -> Iterator[Row]:
         raw = medians.finite_or_worst(runs[f"{place.split}_{RAW}"])
         for metric, samples in ((RELATIVE, relative), (RAW, raw)):
-            compare = against_printed(samples)
+            compare = self._compare(place.model, samples)
             yield row_of(place.at(metric=metric), Value(*medians.limits_of(samples)), runs, compare=compare)
+
+    def _compare(self, model: str, samples: NDArray[np.float64]) -> Compare:
+        compare = against_printed(samples)
+        return (lambda printed: fitted(compare(printed))) if model in self.report.fitted else compare
 
     def _claims(
         self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -101,6 +102,19 @@ def test_a_claim_on_many_places_differs_only_if_the_worst_of_so_many_does(value:
     alone = Claim("a ratio", value, normal(value, 0.4), 2.0)
     worst = furthest_from_true([alone] * 10)
     assert [str(line(one).verdict) for one in (alone, worst)] == verdicts
+
+
+def test_the_place_with_the_weakest_agreement_and_the_strongest_difference_count() -> None:
+    """Where all agree the largest p-value is that of the claim; where some differ, the smallest."""
+    near, sure = Claim("near", 3.0, normal(3.0, 0.4), 2.0), Claim("sure", 2.4, normal(2.4, 0.01), 2.0)
+    assert furthest_from_true([near, sure]).quantity == "near"
+    weak, clear = Claim("weak", 1.0, normal(1.0, 0.4), 2.0), Claim("clear", 1.9, normal(1.9, 0.01), 2.0)
+    assert furthest_from_true([weak, clear, near]).quantity == "clear"
+
+
+def test_agreement_of_a_place_that_was_picked_is_corrected_too() -> None:
+    alone = Claim("a ratio", 3.0, normal(3.0, 0.4), 2.0, places=10)
+    assert [str(line(replace(alone, picked=picked)).verdict) for picked in (False, True)] == ["agrees", "inconclusive"]
 
 
 @pytest.mark.parametrize("value", [1.0, 3.0])

@@ -37,6 +37,16 @@ def test_an_error_is_held_against_the_untrained_model_of_the_same_seed() -> None
     assert (line.printed_text, line.verdict) == ("0.0", "differs")
 
 
+def test_a_number_that_chose_the_inputs_is_fitted() -> None:
+    exact = pd.concat([runs("nac", [0.0] * 8), runs("nalu", [0.0] * 8), runs("hidden_linear", [1.0] * 8, "baseline")])
+    lines = lines_of(KIND, Measured(exact))
+    verdicts = {
+        model: line_with(lines, operation="add", model=model, split="validation", metric="relative").verdict
+        for model in ("nac", "nalu")
+    }
+    assert verdicts == {"nac": "fitted", "nalu": "exact"}
+
+
 def test_without_the_untrained_models_nothing_is_reported() -> None:
     with pytest.raises(UsageError, match=r"the untrained models for subsections .* add are not there"):
         KIND.require(Measured(runs("nac", [1.0])))
@@ -68,7 +78,7 @@ def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
     claim = relative_claims.tested(Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit), STANDARD)
     assert claim.quantity == f"number {rank} of 3 models, ordered by their worst operation: {quantity}, interpolation"
     assert claim.value == pytest.approx(value, rel=0.01)
-    assert claim.places == 1
+    assert (claim.places, claim.picked) == (6, True)
 
 
 def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
