@@ -234,8 +234,7 @@ def load(name: str) -> Experiment:
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.remarks,
-        read.incomparable,
+        read.remarks, read.incomparable,
     )  # fmt: skip
 
 

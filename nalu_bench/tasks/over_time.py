@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nalu_bench.errors import UsageError
-from nalu_bench.tasks.subset_sums import SubsetSums
+from nalu_bench.tasks.subset_sums import UnjudgedSums
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass
-class OverTime(SubsetSums):
+class OverTime(UnjudgedSums):
     """A mixin: the static task on the sums over time of the vectors x_1 ... x_T of a sequence.
 
     Attributes:
@@ -45,11 +45,3 @@ class OverTime(SubsetSums):
     ) -> tuple[Tensor, Tensor]:
         steps = numbers.view(-1, self.input_size, numbers.shape[-1])
         return steps.permute(2, 0, 1), self.targets(steps.sum(0), seed_parameters, split_parameters)
-
-    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """None: the papers have no success criterion for these tasks."""
-        return None
-
-    def without_threshold(self, criterion: str) -> str:
-        """Empty: there is none to begin with."""
-        return ""

@@ -11,12 +11,12 @@ import numpy as np
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.over_time import OverTime
-from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, SubsetSums
+from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, UnjudgedSums
 
 
 @register("subsections", version=1)
 @dataclass
-class Subsections(SubsetSums):
+class Subsections(UnjudgedSums):
     """t = a ∘ b,  a and b the sums of two contiguous subsections of x, each with a length and a place of its own.
 
     Both lengths and both places are drawn once for each seed; the subsections may overlap. Where the range of
@@ -65,14 +65,6 @@ class Subsections(SubsetSums):
             start = int(rng.integers(self.features - length + 1))
             row[start : start + length] = 1
         return {"members": members}
-
-    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """None: the paper has no success criterion."""
-        return None
-
-    def without_threshold(self, criterion: str) -> str:
-        """Empty: there is none to begin with."""
-        return ""
 
 
 @register("recurrent_subsections", version=1)

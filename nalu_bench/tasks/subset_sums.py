@@ -160,6 +160,19 @@ class SubsetSums(Task):
         return self.authors_extra if criterion == "authors" else 0
 
 
+@dataclass
+class UnjudgedSums(SubsetSums):
+    """The base of arithmetic tasks for which the papers have no success criterion."""
+
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
+        """None: the papers have no success criterion for these tasks."""
+        return None
+
+    def without_threshold(self, criterion: str) -> str:
+        """Empty: there is none to begin with."""
+        return ""
+
+
 Sums = Sequence[np.ndarray]
 """a and b of many examples."""
 

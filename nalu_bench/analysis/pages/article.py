@@ -18,7 +18,7 @@ from tabulate import tabulate
 from nalu_bench import paths
 from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration, verdicts
-from nalu_bench.analysis.pages.index import scale
+from nalu_bench.analysis.pages.index import scale, where
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.report import LEAST_SHARE
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 DISCARDED = "discarded.csv"
 """Beside the experiments: those whose results are not kept, with what they cost."""
 
-OWN = ("leaderboard",)
-"""Folders of experiments that no paper prints."""
-
 TOC = {"toc": {"toc_depth": "2-2"}}
 """The contents of the page list its sections alone."""
 
@@ -49,13 +46,14 @@ def article(experiments: Sequence["Loaded"]) -> str:
     """The document in Markdown. Its links are those of a file in the folder of results."""
     discarded = _discarded()
     papers = dict.fromkeys(one.experiment.folder for one in experiments)
+    printed = {one.experiment.folder for one in experiments if one.experiment.published.exists()}
     parts = {name: part for one in experiments for name, part in one.manifest["parts"].items()}  # some are shared
     seconds = sum(part["seconds"] for part in parts.values())
-    own = sum(one.experiment.folder.name in OWN for one in experiments)
+    own = sum(one.experiment.folder not in printed for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
     return environment().get_template("article.md").render(
         experiments=experiments, papers=list(map(_Paper, papers)), pages=list(map(_Page, experiments)),
-        own=own, sources=len(papers) - len(OWN), short=_in_short(experiments), scope=_scope(experiments),
+        own=own, sources=len(printed), short=_in_short(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
         compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
         data=_data(experiments), unfinished=_unfinished(experiments), alpha=f"{100 * ALPHA:g} %",
@@ -78,7 +76,7 @@ class _Page:
     """The page of an experiment, its sections with headings and links that suit the document."""
 
     def __init__(self, loaded: "Loaded") -> None:
-        self.name, self.title = loaded.experiment.name, f"{loaded.experiment.source}: {loaded.experiment.title}"
+        self.title = _title(loaded)
         self._path = loaded.experiment.page
 
     @property
@@ -108,6 +106,10 @@ class _Paper:
         return _section(self._path, heading)
 
 
+def _title(loaded: "Loaded") -> str:
+    return f"{loaded.experiment.source}: {loaded.experiment.title}"
+
+
 def _paragraph(path: Path) -> str:
     """The first paragraph below the title."""
     return LINK.sub(lambda link: _moved(link[1], path), prose.plain(path.read_text(encoding="utf-8")).split("\n\n")[1])
@@ -132,10 +134,9 @@ def _table(rows: Sequence[Sequence[object]], *header: str) -> str:
 
 def _scope(experiments: Sequence["Loaded"]) -> str:
     rows = [
-        [f"[{one.experiment.name}]({one.experiment.name}/table.md)", f"{one.experiment.source}: {one.experiment.title}",
-         scale(one), verdicts(one.folder)]
+        [f"[{one.experiment.name}]({one.experiment.name}/table.md)", _title(one), scale(one), verdicts(one.folder)]
         for one in experiments
-    ]  # fmt: skip
+    ]
     return _table(rows, "experiment", "what", "run so far", "verdicts")
 
 
@@ -145,13 +146,9 @@ def _in_short(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:
     for one in experiments:
         for line in one.lines:
             if line.counted and line.printed and line.printed.in_words and line.verdict is not Verdict.NOT_COMPARABLE:
-                where = ", ".join(filter(None, [one.experiment.source, _where(line)]))
-                found.setdefault(str(line.verdict), []).append(f"“{line.printed_text}” ({where})")
+                source = ", ".join(filter(None, [one.experiment.source, where(line)]))
+                found.setdefault(str(line.verdict), []).append(f"“{line.printed_text}” ({source})")
     return {verdict: list(dict.fromkeys(found[verdict])) for verdict in map(str, Verdict) if verdict in found}
-
-
-def _where(line: Line) -> str:
-    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
 
 
 def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
@@ -163,13 +160,12 @@ def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
         rows = [[*_claim(line, sources.get(line.place, "")), str(line.verdict)] for line in own_last]
         if rows:
             header = ("claim", "source", "where", "tested by", "our threshold", "ours", "verdict")
-            yield {"name": one.experiment.name, "title": f"{one.experiment.source}: {one.experiment.title}",
-                   "table": _table(rows, *header)}  # fmt: skip
+            yield {"title": _title(one), "table": _table(rows, *header)}
 
 
 def _claim(line: Line, source: str) -> list[str]:
     quote = f"“{line.printed_text}”" if line.counted else f"our own: {line.printed_text}"
-    return [quote, source, _where(line), "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
+    return [quote, source, where(line), "; ".join(line.notes), line.threshold, interval(*line.ours, four_digits)]
 
 
 def _numbers(experiments: Sequence["Loaded"]) -> str:

@@ -11,7 +11,7 @@ from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table.formats import four_digits
-from nalu_bench.analysis.table.line import Value
+from nalu_bench.analysis.table.line import Line, Value
 from nalu_bench.analysis.table.place import RECOMPUTED
 
 if TYPE_CHECKING:
@@ -52,13 +52,17 @@ def scale(loaded: "Loaded") -> str:
     return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps{so_far}"
 
 
+def where(line: Line) -> str:
+    """The setting and the operation of a claim, in words; empty if it is about all."""
+    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+
+
 def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     """The claims in words, then the printed numbers together."""
     for line in loaded.lines:
         if line.verdict and line.printed and line.printed.in_words:
-            where = " ".join(filter(None, [str(line.place.setting), line.place.operation]))
             found = ": ".join(filter(None, ["; ".join(line.told()), _number(line.ours)]))
-            found += f" ({where})" if where else ""
+            found += f" ({place})" if (place := where(line)) else ""
             quoted = f"Our own claim: {line.printed.text}" if line.printed.own else f"“{line.printed.text}”"
             yield {"text": quoted, "verdicts": [_verdict(line.verdict)], "found": found}
     numbers = [line for line in loaded.lines if line.counted and not (line.printed and line.printed.in_words)]
