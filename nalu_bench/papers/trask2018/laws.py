@@ -128,7 +128,7 @@ def _errors(
 
 def _with_target(operation: str, a: Array, b: Array) -> tuple[Array, Array, Array]:
     """E[y²], E[ya] and E[yb] for all lengths of a and b (A, B)."""
-    y = OPERATIONS[operation](a[:, None], b[None])
+    y = np.broadcast_to(OPERATIONS[operation](a[:, None], b[None]), (len(a), len(b), a.shape[1]))  # some use a alone
     return (y**2).mean(2), (y * a[:, None]).mean(2), (y * b[None]).mean(2)
 
 

@@ -40,4 +40,7 @@ def test_the_chosen_laws_are_those_that_come_nearest() -> None:
     with (paths.experiments_dir() / "trask2018" / "laws.csv").open(encoding="utf-8", newline="") as stream:
         written = [[float(row[key]) for key in ("low", "width", "growth", "factor")] for row in csv.DictReader(stream)]
     fits = laws.ranked(laws.read_printed())[: len(written)]
-    assert written == [[*fit.law, pytest.approx(math.exp(fit.distance), abs=1e-3)] for fit in fits]
+    assert len(written) == len(fits) == 20
+    for (*law, factor), fit in zip(written, fits, strict=True):
+        assert law == pytest.approx(fit.law, rel=1e-5), "as written with six digits"
+        assert factor == pytest.approx(math.exp(fit.distance), abs=1e-3)
