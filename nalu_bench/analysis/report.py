@@ -20,7 +20,7 @@ from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import Table
-from nalu_bench.analysis.table.line import Compare, Line, Row
+from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
 from nalu_bench.plan import sweep
 from nalu_bench.store.schema import Status
 
@@ -86,7 +86,17 @@ class Report:
         below = [self.provenance(), self.verdicts(), *(f"* {note}." for note in self.notes())]
         wrapped = [textwrap.fill(line, width, subsequent_indent="  " * line.startswith("*")) for line in below]
         shown = [terminal.fitted(table, width, self.footnotes) for table in self.tables]
-        return "\n\n".join([*shown, "\n".join(wrapped)])
+        return "\n\n".join([*shown, "\n".join(wrapped), *self.claims(width)])
+
+    def claims(self, width: int) -> list[str]:
+        """The sentences of the source with what became of them, a paragraph; empty if it has none."""
+        judged = [line for line in self.lines if line.verdict and line.printed and line.printed.in_words]
+        told = [
+            f"* {_found(lines)}: {text} ({task})"
+            for (task, text), lines in grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
+        ]
+        wrapped = [textwrap.fill(each, width, subsequent_indent="  ") for each in told]
+        return ["\n".join(["Claims in words:", *wrapped])] if told else []
 
     def latex(self) -> str:
         """Tabulars for a paper."""
@@ -141,6 +151,12 @@ class Report:
     def stands_in(self) -> str:
         """Which data stand in for those of the source; empty if none do."""
         return stand_ins(self.measured.manifest)
+
+
+def _found(lines: Sequence[Line]) -> str:
+    """The verdict on a sentence, or how many there are of each."""
+    verdicts = [line.verdict for line in lines if line.verdict]
+    return verdicts[0] if len(verdicts) == 1 else counts(verdicts)
 
 
 def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:

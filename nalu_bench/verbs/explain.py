@@ -7,7 +7,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
 
 EXAMPLES = """examples:
-  nalu-bench explain trask2018/table1 operation=mul model=linear
+  nalu-bench explain trask2018/table6 operation=mul model=nalu
   nalu-bench explain madsen2020/table2 verdict=inconclusive
 """
 

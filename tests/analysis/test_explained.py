@@ -11,8 +11,8 @@ from nalu_bench.analysis.explained import explain
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
-TABLE1 = experiment.load("trask2018/table1")
-FOLDER = paths.results_dir() / TABLE1.name
+TABLE6 = experiment.load("trask2018/table6")
+FOLDER = paths.results_dir() / TABLE6.name
 
 
 def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
@@ -29,8 +29,8 @@ def test_an_explanation_holds_printed_ours_verdict_reason_and_source() -> None:
 
 
 def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
-    text = explain(TABLE1, FOLDER, {})
-    table = pd.read_csv(paths.results_dir() / "trask2018/table1/table.csv", dtype={"printed": str})
+    text = explain(TABLE6, FOLDER, {})
+    table = pd.read_csv(paths.results_dir() / "trask2018/table6/table.csv", dtype={"printed": str})
     assert text.count("\n  printed ") == table["printed"].notna().sum()
     assert max(map(len, text.split("Look deeper")[0].splitlines())) <= 100
 
@@ -39,16 +39,16 @@ def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
     ("wanted", "message"),
     [
         ({"modle": "linear"}, "unknown column 'modle'; did you mean 'model'"),
-        ({"model": "liner"}, "unknown model 'liner'; did you mean 'linear'"),
+        ({"model": "nalue"}, "unknown model 'nalue'; did you mean 'nalu'"),
         (
-            {"model": "lstm", "task": "arithmetic"},
-            "no printed number of trask2018/table1 has model=lstm task=arithmetic",
+            {"model": "nalu", "metric": "claim_nac"},
+            "no printed number of trask2018/table6 has model=nalu metric=claim_nac",
         ),
     ],
 )
 def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        explain(TABLE1, FOLDER, wanted)
+        explain(TABLE6, FOLDER, wanted)
 
 
 def test_a_word_that_no_number_can_have_is_to_be_left_out() -> None:
@@ -61,9 +61,9 @@ def test_without_results_and_without_printed_numbers_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paths, "shipped_results_dir", lambda: tmp_path / "none")
-    with pytest.raises(UsageError, match="there are no results of trask2018/table1; first: nalu-bench run"):
-        folders.find(TABLE1, tmp_path)
-    with pytest.raises(UsageError, match="unknown budget with results of trask2018/table1 'smoke'"):
-        folders.find(TABLE1, paths.results_dir(), "smoke")
+    with pytest.raises(UsageError, match="there are no results of trask2018/table6; first: nalu-bench run"):
+        folders.find(TABLE6, tmp_path)
+    with pytest.raises(UsageError, match="unknown budget with results of trask2018/table6 'smoke'"):
+        folders.find(TABLE6, paths.results_dir(), "smoke")
     with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
         explain(experiment.load("trask2018/figure3"), paths.results_dir() / "trask2018/figure3", {})

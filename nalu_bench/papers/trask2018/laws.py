@@ -151,22 +151,16 @@ def _best(moments: tuple[Array, Array, Array], target: tuple[Array, Array, Array
     )
 
 
-UNTRAINED = {
-    ("add", WITHIN): 8.659, ("add", BEYOND): 120.9, ("sub", WITHIN): 6.478, ("sub", BEYOND): 42.14,
-    ("mul", WITHIN): 233.9, ("mul", BEYOND): 3647, ("div", WITHIN): 1.175, ("div", BEYOND): 41.56,
-    ("square", WITHIN): 151.7, ("square", BEYOND): 4674, ("sqrt", WITHIN): 1.476, ("sqrt", BEYOND): 4.180,
-}  # fmt: skip
-"""The column "Random" of Table 6, which no experiment compares with."""
-
-
 def read_printed() -> dict[Key, float]:
     """The printed errors of the three models: all that are not an exact 0 by construction."""
     path = paths.experiments_dir() / "trask2018" / "table6.published.csv"
-    names = {"hidden_linear": NONE, "nac": NAC}
+    names = {("mse", "hidden_linear"): NONE, ("mse", "nac"): NAC, ("untrained", "hidden_linear"): RANDOM}
     with path.open(encoding="utf-8", newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["model"] in names and row["metric"] == "mse"]
-    found = {(row["operation"], row["split"], names[row["model"]]): float(row["printed"].strip("<")) for row in rows}
-    found |= {(operation, split, RANDOM): value for (operation, split), value in UNTRAINED.items()}
+        rows = [row for row in csv.DictReader(stream) if (row["metric"], row["model"]) in names]
+    found = {
+        (row["operation"], row["split"], names[row["metric"], row["model"]]): float(row["printed"].strip("<"))
+        for row in rows
+    }
     exact = {(operation, model) for operation in ("add", "sub") for model in (NONE, NAC)}
     return {key: value for key, value in found.items() if (key[0], key[2]) not in exact}
 

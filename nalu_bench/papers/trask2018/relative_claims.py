@@ -25,7 +25,7 @@ class Sentence:
     """What a claim says of the median relative errors of some models.
 
     Attributes:
-        models, splits: which; operations: all of them if empty.
+        models, splits: which; operations: all of them if empty; task: if there are several.
         rank: None if the claim is about every model; k if it is about the one that is k-th best in its worst operation:
             `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does.
         at_most, at_least: the limit, in percent of the untrained model.
@@ -34,6 +34,7 @@ class Sentence:
     models: list[str]
     splits: list[str]
     operations: list[str] = field(default_factory=list)
+    task: str = ""
     rank: int | None = None
     at_most: float | None = None
     at_least: float | None = None

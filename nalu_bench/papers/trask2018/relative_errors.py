@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import mode
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,9 +15,9 @@ from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Verdict, fitted
+from nalu_bench.analysis.stats.verdicts import Verdict, fitted, not_comparable
 from nalu_bench.analysis.table.claim import tested_by
-from nalu_bench.analysis.table.formats import score, three_digits
+from nalu_bench.analysis.table.formats import Format, four_digits, score, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 BASELINE = "baseline"
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
-RELATIVE, RAW, CLAIM = "relative", "mse", "claim_"
+HALVES = {"subsections": "static", "recurrent_subsections": "recurrent"}
+"""The halves of Table 1."""
+RELATIVE, RAW, UNTRAINED, CLAIM = "relative", "mse", "untrained", "claim_"
 HIGHEST = 1000.0
 """Larger percentages are drawn at this height."""
 
@@ -43,6 +46,7 @@ class RelativeErrorsSettings(Settings):
 
     chosen: dict[str, str]
     fitted: list[str] = field(default_factory=list)
+    impossible: dict[str, list[str]] = field(default_factory=dict)
     claims: dict[str, Sentence] = field(default_factory=dict)
 
 
@@ -53,8 +57,8 @@ class RelativeErrors(Kind):
         relative = 100 · MSE at the selected step / MSE of the untrained model of role `baseline` with the same seed
 
     on the same task and split. The sums of a seed have lengths of their own, so that errors are compared within a seed.
-    Tables give medians over seeds with their bootstrap intervals; the raw mean squared errors are in `table.csv`. A run
-    that failed or diverged before any evaluation counts as infinitely bad.
+    Tables give medians over seeds with their bootstrap intervals; the raw mean squared errors stand in tables of their
+    own where some are printed. A run that failed or diverged before any evaluation counts as infinitely bad.
 
     The claims come first, each under every hypothesis.
 
@@ -62,14 +66,15 @@ class RelativeErrors(Kind):
     all.
 
     Settings: `chosen`, the words of the setting that is held against the printed numbers; `fitted`, the models by whose
-    printed numbers it was chosen; `claims`, see `relative_claims.Sentence`.
+    printed numbers it was chosen; `impossible`, task -> operations whose printed percentages are not compared, because
+    the task cannot give their printed denominator; `claims`, see `relative_claims.Sentence`.
     """
 
     apart = ("task", "setting", "operation", "model")
     settings = RelativeErrorsSettings
     report: RelativeErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
-        RELATIVE: (0, math.inf), RAW: (0, math.inf), f"{CLAIM}*": None,
+        RELATIVE: (0, math.inf), RAW: (0, math.inf), UNTRAINED: (0, math.inf), f"{CLAIM}*": None,
     }  # fmt: skip
     shows_notes = True
 
@@ -94,76 +99,88 @@ class RelativeErrors(Kind):
             row for place, group in cells for split in SPLITS
             for row in self._rows(place.at(split=split), group, relative[place, split])
         ]  # fmt: skip
-        return [*self._claims(cells, relative), *rows]
+        untrained = [
+            self._row(place.at(split=split, metric=UNTRAINED), medians.finite_or_worst(group[f"{split}_{RAW}"]), group)
+            for place, group in by_cell(base) for split in SPLITS
+        ]  # fmt: skip
+        return [*self._claims(cells, relative), *rows, *untrained]
 
     def _rows(self, place: Place, runs: pd.DataFrame, relative: NDArray[np.float64]) -> Iterator[Row]:
-        raw = medians.finite_or_worst(runs[f"{place.split}_{RAW}"])
-        for metric, samples in ((RELATIVE, relative), (RAW, raw)):
-            compare = self._compare(place.model, samples)
-            yield row_of(place.at(metric=metric), Value(*medians.limits_of(samples)), runs, compare=compare)
+        yield self._row(place.at(metric=RELATIVE), relative, runs)
+        yield self._row(place.at(metric=RAW), medians.finite_or_worst(runs[f"{place.split}_{RAW}"]), runs)
 
-    def _compare(self, model: str, samples: NDArray[np.float64]) -> Compare:
+    def _row(self, place: Place, samples: NDArray[np.float64], runs: pd.DataFrame) -> Row:
+        return row_of(place, Value(*medians.limits_of(samples)), runs, compare=self._compare(place, samples))
+
+    def _compare(self, place: Place, samples: NDArray[np.float64]) -> Compare:
         compare = against_printed(samples)
-        return (lambda printed: fitted(compare(printed))) if model in self.report.fitted else compare
+        if place.metric == RELATIVE and place.operation in self.report.impossible.get(place.task, ()):
+            return lambda _: not_comparable("the task cannot give the printed denominator of this percentage")
+        return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
 
     def _claims(
         self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]
     ) -> Iterator[Row]:
-        for setting in dict.fromkeys(place.setting for place, _ in cells):
-            mine = {place: runs for place, runs in cells if place.setting == setting}
-            where = Place(next(iter(mine)).task, setting)
+        for task, setting in dict.fromkeys((place.task, place.setting) for place, _ in cells):
+            mine = {place: runs for place, runs in cells if (place.task, place.setting) == (task, setting)}
+            where = Place(task, setting)
             behind = list(mine.values())
             notes = tuple(dict.fromkeys(filter(None, map(count_note, behind))))
             errors = {
                 (place.model, place.operation, split): relative[place, split] for place in mine for split in SPLITS
             }
             for name, said in self.report.claims.items():
-                yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
+                if said.task in ("", task):
+                    yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
         errors = [line for line in lines if line.place.metric == RELATIVE and line.n_seeds]
-        by_setting = grouped(errors, lambda line: line.place.setting)
-        settings = sorted(by_setting, key=lambda setting: not self._is_chosen(setting))
+        raw = [line for line in lines if line.place.metric in (RAW, UNTRAINED) and line.n_seeds and line.printed_text]
         return [
-            *([self._claims_table(claims, settings)] if claims else []),
-            *(
-                self._table([line for line in by_setting[setting] if line.place.split == split], setting, split)
-                for setting in settings
-                for split in SPLITS
-            ),
+            *([self._claims_table(claims)] if claims else []),
+            *self._split_tables(errors, "error in % of the untrained model's", score),
+            *self._split_tables(raw, "mean squared error", four_digits),
         ]
+
+    def _split_tables(self, lines: Sequence[Line], quantity: str, form: Format) -> list[Table]:
+        """A table for each hypothesis, the chosen one first, and each split."""
+        by_law = grouped(lines, lambda line: (line.place.task, line.place.setting))
+        laws = sorted(by_law, key=lambda law: not self._is_chosen(law[1]))
+        by_split = [
+            (split, [line for line in by_law[law] if line.place.split == split]) for law in laws for split in SPLITS
+        ]
+        return [self._table(group, f"{SPLITS[split]}, {quantity}", form) for split, group in by_split if group]
 
     def _is_chosen(self, setting: Setting) -> bool:
         return self.report.chosen.items() <= setting.items()
 
-    def _claims_table(self, claims: Sequence[Line], settings: Sequence[Setting]) -> Table:
+    def _claims_table(self, claims: Sequence[Line]) -> Table:
         """Each sentence, its verdict under every hypothesis, and what they say together."""
         rows: list[list[Shown]] = []
         for _, group in grouped(claims, lambda line: line.place.metric).items():
-            found = {line.place.setting: line for line in group}
-            shown = [found[setting] for setting in settings if setting in found]
-            rows.append([shown[0].printed_text, _together(shown), "", "", ""])
-            for line in shown:
-                rows.append(["", _inputs(line.place.setting), tested_by(line), Ours(line, three_digits), Judged(line)])
+            lines = sorted(group, key=lambda line: not self._is_chosen(line.place.setting))
+            rows.append([lines[0].printed_text, _together(lines), "", "", ""])
+            for line in lines:
+                rows.append(["", _inputs(line.place), tested_by(line), Ours(line, three_digits), Judged(line)])
         header = ["The paper says", "under", "tested by the percentage of", "ours", "verdict"]
         return Table(f"Claims. {self.experiment.title} ({self.experiment.source})", header, rows)
 
-    def _table(self, lines: Sequence[Line], setting: Setting, split: str) -> Table:
+    def _table(self, lines: Sequence[Line], quantity: str, form: Format) -> Table:
         """Models with their percentages, and the printed ones with verdicts where some are printed."""
         operations = list(dict.fromkeys(line.place.operation for line in lines))
         printed = any(line.printed_text for line in lines)
-        seeds = max(line.n_seeds for line in lines)
+        seeds = mode(line.n_seeds for line in lines)
         rows: list[list[Shown]] = []
-        for model, group in grouped(lines, lambda line: line.place.model).items():
+        for model, group in grouped(lines, _name).items():
             found = {line.place.operation: line for line in group}
-            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, score)}
+            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
             shows |= {"printed": Theirs, "verdict": Judged} if printed else {}
             for number, (name, show) in enumerate(shows.items()):
                 shown = [show(found[each]) if each in found else EMPTY for each in operations]
-                rows.append(["" if number else style.label(model), *([name] if printed else []), *shown])
+                rows.append(["" if number else model, *([name] if printed else []), *shown])
         labels = [style.operation_label(lines[0].place.task, each) for each in operations]
-        title = f"{SPLITS[split]}, %, {_inputs(setting)}. {self.experiment.title} ({self.experiment.source})"
+        title = f"{quantity}, {_inputs(lines[0].place)}. {self.experiment.title} ({self.experiment.source})"
         return Table(title, ["", *([""] if printed else []), *labels], rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
@@ -173,24 +190,27 @@ class RelativeErrors(Kind):
         cells = [
             (place, group) for place, group in by_cell(runs[runs["role"] == "cell"]) if self._is_chosen(place.setting)
         ]
+        panels = [(task, split) for task in dict.fromkeys(place.task for place, _ in cells) for split in SPLITS]
         operations = list(dict.fromkeys(place.operation for place, _ in cells))
         printed = {line.place: line.printed.text for line in lines if line.printed}
-        figure, axes = style.new_figure(7.2, 5.2, rows=len(SPLITS), columns=len(operations), sharey=True, sharex="row")
+        figure, axes = style.new_figure(
+            7.2, 1 + 2.1 * len(panels), rows=len(panels), columns=len(operations), sharey=True, sharex="row"
+        )
         drawn = []
-        for row, (split, name) in zip(axes, SPLITS.items(), strict=True):
-            row[0].set_ylabel(f"{name}\nerror, % of untrained")
+        for row, (task, split) in zip(axes, panels, strict=True):
+            row[0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
             for axis, operation in zip(row, operations, strict=True):
-                mine = [(place, group) for place, group in cells if place.operation == operation]
+                mine = [(place, group) for place, group in cells if (place.task, place.operation) == (task, operation)]
                 samples = {place.model: _relative(group, base, split) for place, group in mine}
                 texts = {place.model: printed.get(place.at(split=split, metric=RELATIVE), "") for place, _ in mine}
                 axis.set_yscale("symlog", linthresh=1.0)
                 axis.set_ylim(-0.2, 1.6 * HIGHEST)
-                if split == "validation":
-                    axis.set_title(style.operation_label(mine[0][0].task, operation))
-                where = {"split": split, "operation": operation}
+                if (task, split) == panels[0]:
+                    axis.set_title(style.operation_label(task, operation))
+                where = {"task": task, "split": split, "operation": operation}
                 drawn += [where | line for line in median_panel.draw(axis, samples, texts, HIGHEST)]
         figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
-        median_panel.add_legend(figure, axes[:1, 0], columns=6)
+        median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=6)
         return figure, pd.DataFrame(drawn)
 
 
@@ -210,18 +230,24 @@ def _relative(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> NDArray[np.
     return 100 * medians.finite_or_worst(runs[f"{split}_{RAW}"]) / untrained
 
 
-def _inputs(setting: Setting) -> str:
-    """`x in [0, 1.75], lengths [1, 20]`."""
-    low_high, lengths = setting.get("range", ""), setting.get("lengths", "")
-    return ", ".join(filter(None, [f"x in {low_high}", f"lengths {lengths}"]))
+def _name(line: Line) -> str:
+    return "Untrained" if line.place.metric == UNTRAINED else style.label(line.place.model)
+
+
+def _inputs(place: Place) -> str:
+    """`static, x in [0, 1.75], lengths [1, 20]`."""
+    low_high, lengths = place.setting.get("range", ""), place.setting.get("lengths", "")
+    return ", ".join(filter(None, [HALVES.get(place.task, place.task), f"x in {low_high}", f"lengths {lengths}"]))
 
 
 def _together(lines: Sequence[Line]) -> str:
-    """Under how many of the hypotheses a claim holds."""
-    held = [line for line in lines if line.verdict in (Verdict.AGREES, Verdict.EXACT)]
-    failed = [line for line in lines if line.verdict is Verdict.DIFFERS]
-    if len(held) == len(lines):
-        return "holds under all"
-    if held:
-        return f"holds under {len(held)} of {len(lines)}"
-    return "holds under none" if failed else "not decided"
+    """Under how many of the hypotheses a claim holds: `holds under 1, not decided under 3`."""
+    held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
+    failed = sum(line.verdict is Verdict.DIFFERS for line in lines)
+    found = {"holds": held, "does not hold": failed, "not decided": len(lines) - held - failed}
+    told = {word: count for word, count in found.items() if count}
+    if len(lines) == 1:
+        return next(iter(told))
+    if len(told) == 1:
+        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), "not decided")
+    return ", ".join(f"{word} under {count}" for word, count in told.items())

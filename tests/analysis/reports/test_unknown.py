@@ -38,7 +38,6 @@ REPORTS: dict[str, dict[str, Any]] = {
         "differences": [["mystery", "mystery"]],
     },
     "leaderboard": {"criterion": "task"},
-    "scores": {},
     "relative_errors": {
         "chosen": {"size": "2"}, "claims": {"all": {"models": ["mystery"], "splits": ["validation"], "at_most": 10}},
     },
@@ -82,7 +81,6 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     probes = pd.DataFrame({"probe": [0, 1], "output": 0, "label": ["a", "b"], "target": 5.0, "prediction": [1.0, 4.0]})
     seeds = pd.DataFrame({"seed": range(SEEDS), "cell": "cell mystery"})
     beside = {
-        "scores": ["baseline"],
         "relative_errors": ["baseline"],
         "series_success": ["reference"],
         "series_errors": ["reference"],

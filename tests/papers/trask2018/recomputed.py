@@ -50,51 +50,6 @@ def joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# Table 1
-
-
-def best_nalu() -> str:
-    static = table("table1").query("task == 'arithmetic' and model == 'nalu'")
-    printed = static.query("metric == 'score'")["printed"]
-    best = static.query("metric == 'score_best'")["ours"].max()
-    zero = WORDS[(printed == "0.0").sum()]
-    return f"Printed is 0.0 in {zero} of its {WORDS[len(printed)]} cells; our best of 100 seeds has at most {best:.1f}"
-
-
-def best_recurrent_nalu() -> str:
-    """The best seeds of the recurrent NALU in extrapolation, where 0.0 is printed."""
-    words = "task == 'recurrent_arithmetic' and split == 'extrapolation' and model == 'rnn_nalu'"
-    lines = table("table1").query(words).set_index("operation")
-    printed = lines.query("metric == 'score'")["printed"]
-    best = lines.query("metric == 'score_best'")["ours"][printed == "0.0"]
-    return (
-        f"0.0 is printed in {WORDS[len(best)]} of its {WORDS[len(printed)]} cells, and our best seeds have "
-        f"{best.min():.0f} to {best.max():.0f} %"
-    )
-
-
-def recurrent(models: list[str], operations: list[str]) -> pd.Series:
-    """The medians of recurrent cells in extrapolation."""
-    found = table("table1").query("task == 'recurrent_arithmetic' and split == 'extrapolation' and metric == 'score'")
-    return found.query("model in @models and operation in @operations")["ours"]
-
-
-def nothing_extrapolates() -> str:
-    flat = recurrent(["lstm", "rnn_relu", "rnn_nalu"], ["add", "mul", "square"])
-    far = recurrent(["rnn_nac"], ["add", "sub", "mul", "div", "square", "sqrt"]) > 999
-    return (
-        f"LSTM, ReLU RNN and NALU come to {flat.min():.0f} to {flat.max():.0f} % for +, × and a², and the NAC₊ to more "
-        f"than 999 % for {WORDS[far.sum()]} of the {WORDS[len(far)]} operations"
-    )
-
-
-def diverged() -> str:
-    nalu = runs("table1").query("model == 'rnn_nalu' and role == 'cell'")
-    counts = (nalu["status"] == "diverged").groupby(nalu["operation"]).sum()
-    others = counts.drop("add")
-    return f"The NALU diverges in {counts['add']} of 100 seeds for a + b, and in {others.min()} to {others.max()}"
-
-
 # Table 3 and Figure 3
 
 
@@ -402,7 +357,6 @@ def longer_unit() -> str:
 
 
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
-    "table1": (best_nalu, best_recurrent_nalu, nothing_extrapolates, diverged),
     "table2": (
         ten_images, one_image, counters, swapped, still_falling, adds_or_not, first_weights, nalu_counts, nalu_adds,
         nalu_multiplies, holding, best_seed, encoders, late_falls,
