@@ -50,6 +50,29 @@ def joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+# Table 8
+
+
+def growth() -> str:
+    """By how much an untrained LSTM's squared error grows from ten vectors to 1,000, ours and the printed one."""
+    found = table("table8").query("metric == 'untrained' and setting == 'range=[0, 1.75];lengths=[1, 5]'")
+    ours = found.pivot(index="operation", columns="split", values="ours")
+    printed = found.pivot(index="operation", columns="split", values="printed").astype(float)
+    grown, theirs = (each["extrapolation"] / each["validation"] for each in (ours, printed))
+    return (
+        f"The printed one grows by {theirs.min():,.0f} to {theirs.max():,.0f} times for all {WORDS[len(theirs)]} "
+        f"operations; ours by {grown['sqrt']:,.0f} times for √a, {grown['div']:.2g} for a / b, {grown['a']:,.0f} for a, "
+        f"{grown['mul']:.1e} for a × b"
+    )
+
+
+def alike() -> str:
+    """The printed errors of the LSTM over 1,000 vectors, of all operations."""
+    found = table("table8").query("metric == 'mse' and split == 'extrapolation' and model == 'sequence_lstm'")
+    printed = found["printed"][found["printed"] != ""].astype(float)
+    return f"between {printed.min():,.0f} and {printed.max():,.0f} for every operation"
+
+
 # Table 3 and Figure 3
 
 
@@ -362,6 +385,7 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         nalu_multiplies, holding, best_seed, encoders, late_falls,
     ),
     "table3": (least_units,),
+    "table8": (growth, alike),
     "figure1": (saturating, severity_inside),
     "figure3": (lstm_counts, nalu_waits),
     "figure5": (
