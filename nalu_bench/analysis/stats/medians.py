@@ -86,9 +86,38 @@ def ratio_of(
     >>> ratio_of(np.array([2.0, 4.0, 6.0]), np.array([2.0, 2.0, 2.0]))
     (2.0, 1.0, 3.0)
     """
-    rng = np.random.default_rng(BOOTSTRAP_SEED)
-    drawn = [np.median(rng.choice(group, (resamples, group.size)), axis=1) for group in (samples, reference)]
+    drawn, drawn0 = _drawn(samples, reference, resamples)
     with np.errstate(invalid="ignore"):
-        ratios = drawn[0] / drawn[1]
+        ratios = drawn / drawn0
     ratios = np.where(np.isnan(ratios), np.inf, ratios)  # both infinite: as bad as can be
     return float(np.median(samples) / np.median(reference)), *middle_range(ratios, confidence)
+
+
+def between_of(
+    samples: Array, reference: Array, far: float, confidence: float = 0.95, resamples: int = RATIOS
+) -> tuple[float, float, float]:
+    """How far a median lies on the way from the reference's to a fixed number, with its interval as in `ratio_of`.
+
+        (median - median of the reference) / (far - median of the reference)
+
+    Source: ours. Deviations: does not apply.
+
+    Args:
+        samples, reference: as in `ratio_of`. far: where the way ends; nan comes back if the reference is not below it.
+
+    >>> between_of(np.array([2.0, 4.0, 6.0]), np.array([2.0, 2.0, 2.0]), 10.0)
+    (0.25, 0.0, 0.5)
+    """
+    start = float(np.median(reference))
+    if not start < far:
+        return np.nan, np.nan, np.nan
+    drawn, drawn0 = _drawn(samples, reference, resamples)
+    shares = np.full(resamples, np.inf)  # a reference that is no better than the end: as bad as can be
+    np.divide(drawn - drawn0, far - drawn0, out=shares, where=drawn0 < far)
+    return (float(np.median(samples)) - start) / (far - start), *middle_range(shares, confidence)
+
+
+def _drawn(samples: Array, reference: Array, resamples: int) -> list[Array]:
+    """Medians of both groups, drawn anew."""
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    return [np.median(rng.choice(group, (resamples, group.size)), axis=1) for group in (samples, reference)]

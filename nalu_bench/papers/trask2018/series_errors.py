@@ -1,27 +1,27 @@
 """Errors by the length of a series beside a reference network, as in Table 2 of Trask et al. 2018."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, Settings, place_of, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, place_of, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.table.claim import Statistic, tested_by
+from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_share
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
+from nalu_bench.analysis.table.claim import Statistic
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import percent, three_digits
-from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, ours
-from nalu_bench.analysis.table.line import Line, Row, Value, grouped
+from nalu_bench.analysis.table.layout import Table
+from nalu_bench.analysis.table.line import Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018 import series_claims, series_panels
+from nalu_bench.papers.trask2018 import series_claims, series_constant, series_panels, series_printed, series_tables
 from nalu_bench.papers.trask2018.series_claims import FAILS, HOLDS, TESTS, Ratios, Sentence
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE
@@ -31,7 +31,6 @@ from nalu_bench.registry import register
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BETWEEN, OPEN = "between", "open"
 SPLIT = "test"
 
 
@@ -48,8 +47,10 @@ class SeriesErrorsSettings(Settings):
 class SeriesErrors(Kind):
     """Rows are models, columns lengths of the series; one set of tables for every operation.
 
-        error      = median over seeds of the mean absolute error at the selected step, with its bootstrap interval
+        error      = median over seeds of the mean absolute, or squared, error at the selected step, with its bootstrap
+                     interval
         ratio      = error / error of the reference, with a 95 % bootstrap interval over the seeds of both
+        way        = (error - error of the reference) / (error of a constant - error of the reference), likewise
         rounding   = median over seeds of the share of series whose every output rounds to its target
         digits     = median over seeds of the share of single images whose digit is read off
         late fall  = median over seeds of 1 − smallest mean squared validation error / smallest in the first four fifths
@@ -58,10 +59,13 @@ class SeriesErrors(Kind):
     A cell *holds* at a length if its ratio is at most `holds`, and *fails* if it is at least `fails`; *between* is
     neither. The whole interval must say so, or the ratio is *open*. A claim in words is tested on the model and length
     where it is furthest from true, once all seeds asked for are there. A run without a finite error counts as
-    infinitely bad.
+    infinitely bad. The constant prediction and its errors are those of `series_constant`.
 
-    Source: Trask et al. 2018, section 4.2 and Table 2. Deviations: the printed numbers could not be read; the
-    reference, the same network with a solved accumulator, and both limits are ours.
+    Printed errors are compared with the range of our seeds, see `compare_single`; a printed accuracy is that of one
+    network on all single test images, see `compare_share`.
+
+    Source: Trask et al. 2018, section 4.2, Tables 2 and 10. Deviations: the reference, the same network with a solved
+    accumulator, the constant and both limits are ours.
 
     Settings: `holds`, `fails`; `claims`, {name: {models, lengths, verdict: holds or fails}}. A claim of which a model
     or a length is missing is not tested.
@@ -70,7 +74,7 @@ class SeriesErrors(Kind):
     apart = ("operation", "model")
     settings = SeriesErrorsSettings
     report: SeriesErrorsSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {"claim_*": None}
+    metrics: ClassVar[Mapping[str, Span | None]] = {"mae": ERRORS, "mse": ERRORS, "digits": (0, 100), "claim_*": None}
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:
@@ -117,98 +121,81 @@ class SeriesErrors(Kind):
                 for length, column in lengths(part, "mae").items()
             }
             for place, part in cells:
-                rows += self._rows(place, part, ratios)
+                rows += _errors(place, part)
+                rows += _beside(place, part, reference, ratios)
+                rows += _right(place, part)
+            rows += _constant(cells[0][0], lengths(reference, "mae"))
             for place, part in cells:
                 rows += _late_fall(place, part, measured.curves)
             where = cells[0][0].at(setting=Setting(), split=SPLIT, model="")
             rows += series_claims.rows(self.report, where, {at.model: part for at, part in cells}, reference, ratios)
         return rows
 
-    def _rows(self, place: Place, runs: pd.DataFrame, ratios: Ratios) -> Iterator[Row]:
-        for length, column in lengths(runs, "mae").items():
-            where = place.at(setting=Setting({"length": length}), split=SPLIT)
-            errors = medians.finite_or_worst(runs[column])
-            shares = runs[f"test_rounds_{length}"].fillna(0.0).to_numpy(float)
-            yield row_of(where.at(metric="mae"), Value(*medians.limits_of(errors)), runs)
-            if (place.model, length) in ratios:
-                yield row_of(where.at(metric="ratio"), Value(*ratios[place.model, length](0.95)), runs)
-            yield row_of(where.at(metric="rounding"), Value(*medians.median_of(shares)), runs)
-        if "test_digits_1" in runs:
-            digits = medians.median_of(runs["test_digits_1"].fillna(0.0).to_numpy(float))
-            where = place.at(setting=Setting({"length": 1}), split=SPLIT, metric="digits")
-            yield row_of(where, Value(*digits), runs)
-
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        claims = [line for line in lines if line.place.metric.startswith("claim_")]
-        errors = [line for line in lines if not line.place.metric.startswith("claim_")]
-        found = []
-        for operation, part in grouped(errors, lambda line: line.place.operation).items():
-            name = f"{style.operation_label(part[0].place.task, operation)}. {self.experiment.title}"
-            for metric, heading in HEADINGS.items():
-                limits = {HOLDS: self.report.holds, FAILS: self.report.fails}
-                found.append(self._table(part, metric, f"{heading.format(**limits)}, {name}"))
-        return [*found, self._claims_table(claims)]
-
-    def _table(self, lines: Sequence[Line], metric: str, title: str) -> Table:
-        by_place = {
-            (line.place.model, line.place.setting["length"]): line for line in lines if line.place.metric == metric
-        }
-        extra, heading = EXTRAS.get(metric, ("", ""))
-        extras = {line.place.model: line for line in lines if line.place.metric == extra}
-        every = list(dict.fromkeys(length for _, length in by_place))
-        rows = []
-        for model in dict.fromkeys(model for model, _ in by_place):
-            shown = [self._shown(by_place[model, length], metric) for length in every]
-            last = [ours(extras.get(model), percent)] if extras else []
-            rows.append([style.label(model), *shown, *last])
-        header = ["Length", *(f"{int(length):,}" for length in every)]
-        return Table(title, [*header, *([heading] if extras else [])], rows)
-
-    def _shown(self, line: Line, metric: str) -> Shown:
-        says = self._says(line.ours) if metric == "ratio" else ""
-        return Ours(line, percent if metric == "rounding" else three_digits, says)
-
-    def _says(self, ratio: Value) -> str:
-        """What the whole interval of a ratio says."""
-        if ratio.high <= self.report.holds:
-            return HOLDS
-        if ratio.low >= self.report.fails:
-            return FAILS
-        return BETWEEN if self.report.holds < ratio.low and ratio.high < self.report.fails else OPEN
-
-    def _claims_table(self, claims: Sequence[Line]) -> Table:
-        rows: list[list[Shown]] = [
-            [
-                style.operation_label(line.place.task, line.place.operation), line.printed_text,
-                tested_by(line), Ours(line, three_digits), Judged(line),
-            ]
-            for line in claims
-        ]  # fmt: skip
-        title = f"Claims. {self.experiment.title} ({self.experiment.source})"
-        return Table(title, ["", "Claim", "Tested by the ratio to the reference", "ours", "verdict"], rows)
+        return series_tables.tables(self.experiment, self.report, lines, series_printed.pairs(self.published))
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """For each operation: error by length, validation error and recurrent weight by step, what the encoder says."""
-        errors = [line for line in lines if line.place.metric == "mae"]
+        errors = [line for line in series_tables.measured(lines) if line.place.metric == "mae"]
         at = [int(line.place.setting["length"]) for line in errors]
         return series_panels.draw(measured, frame(errors).assign(length=at))
 
 
-HEADINGS = {
-    "mae": "Mean absolute error",
-    "ratio": "Mean absolute error as a multiple of the reference's (up to {holds:g} holds, from {fails:g} on fails, an "
-    "interval over a limit is open)",
-    "rounding": "Share of series that round to their targets",
-}
-"""Metric -> the heading of its table."""
+def _at(place: Place, length: int) -> Place:
+    return place.at(setting=Setting({"length": length}), split=SPLIT)
 
-LATE_FALL, FIFTH = "late_fall", 0.2
 
-EXTRAS = {
-    "mae": (LATE_FALL, "late fall of the squared validation error"),
-    "rounding": ("digits", "digit read off one image"),
-}
-"""Metric -> another one, which is the last column of its table, with its heading."""
+def _errors(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
+    """The mean absolute and the mean squared error at every length."""
+    for metric in ("mae", "mse"):
+        for length, column in lengths(runs, metric).items():
+            errors = medians.finite_or_worst(runs[column])
+            where = _at(place, length).at(metric=metric)
+            yield row_of(where, Value(*medians.limits_of(errors)), runs, compare=against_printed(errors))
+
+
+def _beside(place: Place, runs: pd.DataFrame, reference: pd.DataFrame, ratios: Ratios) -> Iterator[Row]:
+    """The error beside the reference's, and beside that of a constant."""
+    for length, column in lengths(runs, "mae").items():
+        if (place.model, length) not in ratios:
+            continue
+        where = _at(place, length)
+        yield row_of(where.at(metric="ratio"), Value(*ratios[place.model, length](0.95)), runs)
+        if place.operation in series_constant.OPERATIONS:
+            errors, errors0 = (medians.finite_or_worst(each[column]) for each in (runs, reference))
+            far = series_constant.errors(place.operation, length)[0]
+            yield row_of(where.at(metric="way"), Value(*medians.between_of(errors, errors0, far)), runs)
+
+
+def _right(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
+    """The shares of right answers: series that round to their targets, and single images whose digit is read off."""
+    for length, column in lengths(runs, "rounds").items():
+        shares = runs[column].fillna(0.0).to_numpy(float)
+        yield row_of(_at(place, length).at(metric="rounding"), Value(*medians.median_of(shares)), runs)
+    if "test_digits_1" in runs:
+        digits = runs["test_digits_1"].fillna(0.0).to_numpy(float)
+        compare = partial(_read_off, digits)
+        where = _at(place, 1).at(metric="digits")
+        yield row_of(where, Value(*medians.median_of(digits)), runs, compare=compare)
+
+
+def _read_off(digits: NDArray[np.float64], printed: Printed) -> Comparison:
+    if not printed.text:
+        return not_comparable(NOTHING_PRINTED)
+    return compare_share(digits, printed.number() / 100, sum(series_constant.TEST_IMAGES))
+
+
+def _constant(place: Place, at: Iterable[int]) -> Iterator[Row]:
+    """The errors of a constant prediction, which are computed and not trained."""
+    if place.operation not in series_constant.OPERATIONS:
+        return
+    for length in at:
+        found = series_constant.errors(place.operation, length)
+        for metric, error in zip(("mae", "mse"), found, strict=True):
+            yield Row(_at(place, length).at(model=series_constant.MODEL, metric=metric), Value(error), 0, 0)
+
+
+FIFTH = 0.2
 
 
 def _late_fall(place: Place, runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[Row]:
@@ -219,7 +206,7 @@ def _late_fall(place: Place, runs: pd.DataFrame, curves: pd.DataFrame) -> Iterat
     early = found[found["step"] <= (1 - FIFTH) * found["step"].max()]
     smallest, before = (part.groupby("seed")["validation_mse"].min() for part in (found, early))
     falls = medians.bounds_of((1 - smallest / before).to_numpy(float))
-    yield row_of(place.at(setting=Setting(), split="validation", metric=LATE_FALL), Value(*falls), runs)
+    yield row_of(place.at(setting=Setting(), split="validation", metric=series_tables.LATE_FALL), Value(*falls), runs)
 
 
 def _ratio(runs: pd.DataFrame, reference: pd.DataFrame, column: str) -> Statistic:

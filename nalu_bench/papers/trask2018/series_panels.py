@@ -1,5 +1,6 @@
 """Networks over series of digits in one figure: their errors, training, encoders and recurrent weights."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.render import style
+from nalu_bench.papers.trask2018 import series_constant, series_tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +20,12 @@ SATURATED = 1e-7
 FARTHEST = 1000
 """The panel of errors ends so many times above the largest error of the best model; larger ones leave it."""
 
+ASIDE = 1.3
+"""Printed errors stand at so many times the length."""
+
+CONSTANT: dict[str, Any] = {"color": "#888888", "linestyle": "-", "linewidth": 0.9, "marker": ""}
+"""The look of the constant prediction."""
+
 ENCODED = (-2, 11)
 """Limits of the encoder's panel: an encoder that tells no digits apart is stretched far beyond."""
 
@@ -27,6 +35,9 @@ ENCODED_MEAN = "encoder_mean"
 CELL_WEIGHTS = "recurrence.cell.W"
 """The weights (H, Z + H) on [z, h] of a cell of a NAC₊ or a NALU among the kept ones; the reference has none."""
 
+HOLLOW = "Hollow: printed. Grey: a constant, ten times the mean of one image"
+"""Below the figure, above the names of the models."""
+
 TITLES = ("error by length", "validation", "what the encoder says", "recurrent weight")
 """Of the panels of a row that have none of their own."""
 
@@ -34,7 +45,8 @@ TITLES = ("error by length", "validation", "what the encoder says", "recurrent w
 def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
     """A row of four panels for every operation.
 
-    * The median error by length, with its interval (a line a cell). Errors far above all others leave the panel.
+    * The median error by length, with its interval (a line a cell), the printed errors (hollow, a little to the right)
+      and those of a constant (grey). Errors far above all others leave the panel.
     * The median of the mean squared validation error by step.
     * What the encoder says for each digit. With one output: its mean over the images of a digit, moved and stretched to
       fit the digits best, for every seed of the cells that accumulate it. With ten outputs: the mean of what one image
@@ -43,7 +55,7 @@ def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFram
 
     Args:
         measured: runs, curves, the arrays `encoder_mean` and the weights of the cell.
-        errors: the mean absolute errors of a report, with the column `length`.
+        errors: the mean absolute errors of a report as in `table.csv`, with the column `length`.
 
     Returns: the figure, and the numbers drawn in it.
     """
@@ -65,23 +77,33 @@ def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFram
     entries: dict[str, Any] = {}
     for axis in axes.flat:
         entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries), title=HOLLOW)
     return figure, pd.concat(drawn, ignore_index=True)[["panel", "operation", "model", "seed", "x", "y", "low", "high"]]
 
 
 def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
+    """Medians with their intervals, printed errors as hollow symbols of the same colour, a constant in grey."""
     frames = []
     for model, rows in table.groupby("model", sort=False):
         lengths = rows["length"].to_numpy()
-        look = style.drawing(str(model))
-        axis.plot(lengths, rows["ours"], markersize=4, label=style.label(str(model)), **look)
+        look = CONSTANT if model == series_constant.MODEL else style.drawing(str(model))
+        axis.plot(lengths, rows["ours"], markersize=4, label=series_tables.label(str(model)), **look)
         axis.fill_between(lengths, rows["ours_low"], rows["ours_high"], color=look["color"], alpha=0.15, linewidth=0)
         ours = {"x": lengths, "y": rows["ours"], "low": rows["ours_low"], "high": rows["ours_high"]}
         frames.append(pd.DataFrame(ours).assign(panel="error", model=model, seed=None))
+        frames.append(_printed(axis, rows[rows["printed"] != ""], look).assign(model=model, seed=None))
     axis.set(xscale="log", yscale="log", xlabel="Length of the series", ylabel="Mean absolute error")
     end = FARTHEST * table.groupby("model")["ours"].max().min()
     axis.set_ylim(top=min(axis.get_ylim()[1], end))
     return pd.concat(frames, ignore_index=True)
+
+
+def _printed(axis: "Axes", rows: pd.DataFrame, look: Mapping[str, Any]) -> pd.DataFrame:
+    """Printed errors, a little to the right of ours."""
+    lengths, printed = rows["length"].to_numpy(), rows["printed"].astype(float).to_numpy()
+    symbol = {"marker": look.get("marker", ""), "color": look["color"], "markersize": 4.5, "fillstyle": "none"}
+    axis.plot(ASIDE * lengths, printed, linestyle="", **symbol)
+    return pd.DataFrame({"x": lengths, "y": printed, "low": np.nan, "high": np.nan}).assign(panel="printed")
 
 
 def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.line import Line, Value
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018 import series_panels
+from nalu_bench.papers.trask2018 import series_constant, series_panels, series_tables
 from nalu_bench.papers.trask2018.series_errors import SeriesErrors
 from nalu_bench.plan import experiment
 
@@ -36,6 +36,16 @@ def interpolation(found: Measured) -> Line:
     return line_with(lines_of(KIND, found), operation="sum", metric="claim_interpolate")
 
 
+def rows_of(lines: list[Line], title: str) -> dict[tuple[str, str], list[str]]:
+    """(model, what) -> the texts of the shortest table whose title begins so."""
+    table = min((each for each in KIND.tables(lines) if each.title.startswith(title)), key=lambda each: len(each.title))
+    found, model = {}, ""
+    for name, what, *texts in cells_of(table):
+        model = name or model
+        found[model, what] = texts
+    return found
+
+
 STANDARD = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
@@ -53,10 +63,12 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
     }, "five seeds that fail at one of eight places cannot be told from chance"  # fmt: skip
     worst = line_with(lines, operation="sum", metric="claim_arithmetic")
     assert worst.told() == ("NALU at length 1,000", "a claim in words, our threshold: at most 2")
-    errors, ratios = ({row[0]: row[1:] for row in cells_of(table)} for table in KIND.tables(lines)[:2])
-    assert errors["NALU"][3] == "inf [inf, inf]"
-    assert (ratios["NALU"][0], ratios["NALU"][3]) == ("1.00 [0.786, 1.27] holds", "inf [inf, inf] fails")
-    assert [name for name in errors if name not in ratios] == ["Reference"]
+    errors, ratios = (rows_of(lines, title) for title in ("Sum, mean absolute error", "Sum, mean absolute error as"))
+    assert errors["NALU", "ours"][3] == "inf [inf, inf]"
+    assert (ratios["NALU", "×"][0], ratios["NALU", "×"][3]) == ("1.00 [0.786, 1.27] holds", "inf [inf, inf] fails")
+    assert [name for name, what in errors if (name, "×") not in ratios and what != "printed"] == [
+        "Reference", "Constant",
+    ]  # fmt: skip
 
 
 def test_a_claim_is_tested_by_intervals_and_not_by_medians() -> None:
@@ -67,7 +79,8 @@ def test_a_claim_is_tested_by_intervals_and_not_by_medians() -> None:
     claim = interpolation(measured)
     assert claim.verdict == "inconclusive"
     assert claim.notes == ("LSTM at length 10",)
-    assert cells_of(KIND.tables(lines_of(KIND, measured))[1])[0][1].endswith("open")
+    shown = rows_of(lines_of(KIND, measured), "Sum, mean absolute error as")
+    assert shown["LSTM", "×"][0].endswith("open")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +88,7 @@ def test_a_claim_is_tested_by_intervals_and_not_by_medians() -> None:
     [(1, 2, "holds"), (10, np.inf, "fails"), (3, 9, "between"), (1.5, 9, "open"), (3, 11, "open"), (1, 99, "open")],
 )
 def test_a_ratio_says_what_its_whole_interval_says(low: float, high: float, says: str) -> None:
-    assert KIND._says(Value(low, low, high)) == says
+    assert series_tables._says(KIND.report, Value(low, low, high)) == says
 
 
 @pytest.mark.parametrize(("model", "words"), [("image_gru", "GRU"), ("image_solved_sum", "Reference")])
@@ -121,10 +134,53 @@ def test_errors_far_above_all_others_leave_the_panel() -> None:
     _, ((axis,),) = style.new_figure(4, 3)
     models, errors = ["image_solved_sum"] * 2 + ["image_rnn_relu"] * 2, [0.1, 2.0, 1.0, 1e9]
     rows = {"model": models, "length": [1, 10] * 2}
-    table = pd.DataFrame(rows | dict.fromkeys(["ours", "ours_low", "ours_high"], errors))
+    table = pd.DataFrame(rows | dict.fromkeys(["ours", "ours_low", "ours_high"], errors) | {"printed": ""})
     drawn = series_panels._errors(axis, table)
     assert axis.get_ylim()[1] == 2000
     assert drawn["y"].max() == 1e9  # the numbers beside the figure keep it
+
+
+def test_printed_errors_stand_hollow_beside_ours() -> None:
+    _, ((axis,),) = style.new_figure(4, 3)
+    rows = {"model": "image_lstm", "length": [1, 10], "printed": ["", "0.79"]}
+    drawn = series_panels._errors(axis, pd.DataFrame(rows | dict.fromkeys(["ours", "ours_low", "ours_high"], 0.1)))
+    assert drawn.loc[drawn["panel"] == "printed", ["x", "y"]].to_numpy().tolist() == [[10, 0.79]]
+    assert axis.lines[-1].get_fillstyle() == "none"
+
+
+def test_the_printed_errors_and_accuracies_stand_beside_ours_with_a_factor() -> None:
+    at = {10: [1.4, 1.5, 1.6], 100: [8.0, 9.0, 10.0]}
+    measured = beside_reference({"lstm": at}, at)
+    measured.runs["test_mse_10"] = 1.0
+    lines = lines_of(KIND, measured)
+    line = line_with(lines, operation="sum", model="image_lstm", metric="mae", setting="length=10")
+    assert (line.printed_text, line.verdict, line.by) == ("14.8", "differs", "9.9× better")
+    assert rows_of(lines, "Sum, mean absolute error")["LSTM", "printed"] == ["14.8", "800.8"]
+    assert rows_of(lines, "Sum, mean absolute error")["LSTM", "factor"] == ["9.9× better", "89× better"]
+    assert rows_of(lines, "Sum, mean squared error")["LSTM", "verdict"][0].startswith("differs")
+    read = line_with(lines, operation="sum", model="image_lstm", metric="digits")
+    assert (read.printed_text, read.verdict, read.by) == ("0.0", "differs", "90 points better")
+    (single,) = (table for table in KIND.tables(lines) if table.title.startswith("Sum, accuracy"))
+    assert cells_of(single)[0] == ["LSTM", "90.0 %", "0.0 %", "differs, 90 points better", "–"]
+
+
+def test_an_error_is_shown_on_the_way_from_the_reference_to_a_constant() -> None:
+    far = series_constant.errors("sum", 100)[0]
+    cells = {"lstm": {100: [far] * 5}, "gru": {100: [(far + 4) / 2] * 5}, "rnn_relu": {100: [99 * far] * 5}}
+    lines = lines_of(KIND, beside_reference(cells, {100: [4.0] * 5}))
+    shown = rows_of(lines, "Sum, mean absolute error as")
+    assert [shown[name, "way"][0] for name in ("LSTM", "GRU", "RNN-ReLU")] == [
+        "100 % [100 %, 100 %]", "50 % [50 %, 50 %]", ">999 % [>999 %, >999 %]",
+    ]  # fmt: skip
+    assert line_with(lines, model="constant", metric="mae").ours.value == far
+
+
+def test_the_table_of_contradictions_marks_what_no_rounding_explains() -> None:
+    at = {10: [1.0, 1.0]}
+    lines = lines_of(KIND, beside_reference({"lstm": at}, at))
+    (table,) = (table for table in KIND.tables(lines) if table.title.startswith("Printed"))
+    assert "21 of 36 are" in table.title
+    assert cells_of(table)[-1] == ["NALU", "0.601", "0.980", "1.01", "1.20 !", "0.774", "0.736"]
 
 
 def test_of_counts_it_is_shown_what_an_image_adds_to_each() -> None:
