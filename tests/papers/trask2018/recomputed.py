@@ -69,6 +69,16 @@ def growth() -> str:
     )
 
 
+def shared() -> str:
+    """How the two units of the NAC that adds keep their sum: the largest eigenvalue of their weights on themselves."""
+    cells = runs("table8").query("model == 'sequence_nac' and operation == 'add'")
+    cell = cells.loc[cells["setting"] == "range=[0, 1.75];lengths=[1, 5]", "cell"].iloc[0]
+    chosen = measured("table8", "weights").query("cell == @cell and name == 'cell.W'")
+    weights = [np.reshape(each, (2, 12))[:, 10:] for each in chosen["values"]]
+    off = [abs(1 - abs(np.linalg.eigvals(each)).max()) for each in weights]
+    return f"the larger eigenvalue of their weights on each other misses 1 by {np.median(off):.1g} in the median"
+
+
 def alike() -> str:
     """The printed errors of the LSTM over 1,000 vectors, of all operations."""
     found = table("table8").query("metric == 'mse' and split == 'extrapolation' and model == 'sequence_lstm'")
@@ -400,7 +410,7 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         counters, swapped, adds_or_not, first_weights, nalu_counts, nalu_adds, nalu_multiplies,         late_falls,
     ),
     "table3": (least_units,),
-    "table8": (growth, alike),
+    "table8": (growth, shared, alike),
     "figure1": (saturating, severity_inside),
     "figure3": (lstm_counts, nalu_waits),
     "figure5": (
