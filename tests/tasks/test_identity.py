@@ -69,7 +69,7 @@ def test_whole_numbers_are_those_of_the_training_range_each_once_an_epoch() -> N
 
 
 def test_a_range_without_an_integer_has_no_whole_numbers_to_train_on() -> None:
-    with pytest.raises(UsageError, match="task.interpolation must hold an integer, got .0.2, 0.8."):
+    with pytest.raises(UsageError, match=r"task\.interpolation must hold an integer, got \[0\.2, 0\.8\]"):
         on_integers(interpolation=[0.2, 0.8]).validate()
-    with pytest.raises(UsageError, match="task.reach must be at least 1, got 0"):
+    with pytest.raises(UsageError, match=r"task\.reach must be at least 1, got 0"):
         on_integers(reach=0).validate()

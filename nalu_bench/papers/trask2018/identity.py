@@ -64,7 +64,7 @@ class Identity(Kind):
     thresholds and activations of `identity_claims.Thresholds`.
     """
 
-    settings = IdentitySettings
+    settings: type[IdentitySettings] = IdentitySettings
     report: IdentitySettings
     metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}{name}": None for name in identity_claims.NAMES}
     shows_notes = True
@@ -89,6 +89,11 @@ class Identity(Kind):
                 rows += self._rows(place.at(split=name), values, inside, rank, limits[name], runs)
         return rows + self._claims(measured, cells)
 
+    @property
+    def _trained(self) -> tuple[float, float]:
+        low, high = self.report.ranges["inside"]
+        return float(low), float(high)
+
     def _scale(self, measured: Measured, name: str) -> float:
         """Mean |x| of the probes of a range."""
         x = measured.predictions["target"]
@@ -96,7 +101,7 @@ class Identity(Kind):
 
     def _claims(self, measured: Measured, cells: list[Activation]) -> list[Row]:
         """The tests of the printed claims; none if an activation that they are about was not asked for."""
-        found = {_activation(place): errors for place, errors, _ in cells}
+        found = {activation_of(place): errors for place, errors, _ in cells}
         if not self.report.claims.are_about() <= set(found):
             return []
         seen = measured.predictions["target"]
@@ -104,15 +109,19 @@ class Identity(Kind):
             found,
             self.report.claims,
             scale=self._scale(measured, "outside"),
-            trained=tuple(self.report.ranges["inside"]),
+            trained=self._trained,
             tested=(float(seen.min()), float(seen.max())),
+            missing={activation_of(place): len(runs) - len(errors["inside"]) for place, errors, runs in cells},
         )
         place, _, runs = cells[0]
         where = place.at(setting=Setting(), split="outside")
-        claims = [other.metric for other in self.published if other.metric.startswith(CLAIM)]
+        claims = [
+            other.metric for other in self.published if other.metric.startswith(CLAIM) and other.split == where.split
+        ]
         return [
-            getattr(tests, name.removeprefix(CLAIM))().row(where.at(metric=name), [runs]) for name in claims
-        ]  # fmt: skip
+            getattr(tests, name.removeprefix(CLAIM))().row(where.at(metric=name), [runs], *tests.left_out())
+            for name in claims
+        ]
 
     def _rows(
         self, place: Place, errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
@@ -177,7 +186,7 @@ class Identity(Kind):
         for line in self._ranked(lines):
             cells = [(found[line.place.setting, name, metric], form) for name, metric, form in columns]
             shown = [Ours(one, form, alone=one.place.metric != "mae") for one, form in cells]
-            rows.append([style.activation_label(_activation(line.place)), *shown])
+            rows.append([style.activation_label(activation_of(line.place)), *shown])
         return Table(title, header, rows)
 
     def _ranked(self, lines: Sequence[Line]) -> list[Line]:
@@ -188,7 +197,7 @@ class Identity(Kind):
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Mean absolute error against x with its 95 % band, one line an activation, the training range shaded."""
         drawn = _bands(measured)
-        names = [_activation(line.place) for line in self._ranked(lines)]
+        names = [activation_of(line.place) for line in self._ranked(lines)]
         figure, axes = style.new_figure(7.0, 4.4)
         axis, (low, high) = axes[0][0], self.report.ranges["inside"]
         axis.axvspan(low, high, color="#dddddd", alpha=0.6, linewidth=0)
@@ -215,7 +224,8 @@ def _chosen(x: "pd.Series[float]", name: str, ranges: Mapping[str, Sequence[floa
     return (x >= low) & (x <= high) & (outside | (name == "inside"))
 
 
-def _activation(place: Place) -> str:
+def activation_of(place: Place) -> str:
+    """The activation of a cell."""
     return place.setting["activation"]
 
 
@@ -229,7 +239,7 @@ def _bands(measured: Measured) -> pd.DataFrame:
         limits = [student_interval(mean, spread, int(count)) for mean, spread, count in found.to_numpy()]
         low, high = np.array(limits).T
         frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
-        frames[-1].insert(0, "activation", _activation(place))
+        frames[-1].insert(0, "activation", activation_of(place))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -4,8 +4,8 @@ The sentences are those of the sources; numbers and thresholds are ours. "Non-li
 control.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -68,6 +68,8 @@ class Tests:
         limits: the thresholds.
         scale: mean |x| outside.
         trained: the smallest and the largest x in training. tested: those in the test.
+        missing: activation -> the number of its seeds without a finite prediction. They count as failing, and have no
+            part in means.
     """
 
     errors: dict[str, Errors]
@@ -75,6 +77,13 @@ class Tests:
     scale: float
     trained: tuple[float, float]
     tested: tuple[float, float]
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def left_out(self) -> list[str]:
+        """A note on the seeds of non-linear activations that no mean has; none if there are none."""
+        counts = {name: self.missing[name] for name in self._non_linear if self.missing.get(name)}
+        told = ", ".join(f"{count} of {name}" for name, count in counts.items())
+        return [f"seeds without a finite prediction, in no mean: {told}"] if told else []
 
     def fail(self) -> Claim:
         """All non-linear functions fail outside. Tested on the smallest share of failing seeds, by Wilson's interval.
@@ -145,10 +154,13 @@ class Tests:
     def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, Limits]:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""
         limit = self.limits.failing * self.scale
-        failing = {name: (self.errors[name]["outside"] >= limit) for name in names}
+        failing = {name: self._with_missing(self.errors[name]["outside"] >= limit, name) for name in names}
         name = min(names, key=lambda each: failing[each].mean())
         count, trials = int(failing[name].sum()), len(failing[name])
         return name, count / trials, partial(wilson_interval, count, trials)
+
+    def _with_missing(self, failing: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
+        return np.append(failing, np.ones(self.missing.get(name, 0), bool))
 
     @property
     def _non_linear(self) -> list[str]:

@@ -45,7 +45,7 @@ COLUMNS = ["optimizer", "examples", "activation", "seeds", "finite", "mean", "de
 
 @dataclass(frozen=True)
 class Found:
-    """A line of the file: the errors of one activation under one candidate, infinite on average unless all are finite."""
+    """A line of the file: the errors of one activation under one candidate."""
 
     optimizer: str
     examples: str
@@ -91,9 +91,9 @@ def search() -> list[Found]:
 
 def main() -> None:
     """Write the errors beside the experiment, and tell the distances."""
+    lines = [found.line() for found in search()]
     with path().open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([COLUMNS, *(found.line() for found in search())])
+        csv.writer(stream, lineterminator="\n").writerows([COLUMNS, *lines])
     with path().open(encoding="utf-8", newline="") as stream:
         for (optimizer, examples), distance in distances(csv.DictReader(stream)).items():
             print(f"{optimizer} on {examples}: a factor of {math.exp(distance):.3g}")
