@@ -10,10 +10,14 @@ from nalu_bench.analysis.stats.compare import EQUIVALENCE, alone
 from nalu_bench.analysis.stats.intervals import student
 from nalu_bench.analysis.stats.ranges import read_printed
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
-from nalu_bench.analysis.stats.words import Better, times
+from nalu_bench.analysis.stats.words import Better, apart, times
 
 MARGIN = math.log(1.5)
 """Means agree if the 90 % interval of their log-ratio lies within so much of 0: a factor of 1.5 (our choice)."""
+
+
+SAME = 0.005
+"""Log-ratios below this would be written as a factor of 1.00; the difference is told instead."""
 
 
 def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Comparison:
@@ -46,7 +50,7 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
     """
     x, given = np.asarray(samples, dtype=np.float64), read_printed(printed)
     if missing := int(np.sum(~np.isfinite(x))):
-        return Comparison(Verdict.INCONCLUSIVE, notes=(f"no mean: {missing} of {x.size} seeds have no finite error",))
+        return Comparison(Verdict.INCONCLUSIVE, reason=f"no mean: {missing} of {x.size} seeds have no finite error")
     if np.any(x < 0):
         raise ValueError(f"samples must not be negative, got {x.min()}")
     if x.size < 2:
@@ -62,5 +66,6 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
         f"a mean of {mean:.4g} over {x.size} seeds against {printed.strip()} over {count}: {math.exp(difference):.3g} "
         f"times, from {math.exp(low):.3g} to {math.exp(high):.3g} with 95 % confidence (Student)"
     )
-    by = times(mean, nearest, Better.LOWER)
+    close = abs(difference) < SAME
+    by = apart(mean - nearest, Better.LOWER) if close else times(mean, nearest, Better.LOWER)
     return alone(difference, low, high, p_value, within, MARGIN, "a factor of 1.5", by, reason)

@@ -100,7 +100,7 @@ class Tests:
 
     def ramps(self) -> Claim:
         """The error ramps up severely both below and above. Tested where it rises least."""
-        sides = [(name, side) for name in self._non_linear for side in ("below", "above")]
+        sides = [(name, side) for name in self._measured for side in ("below", "above")]
         name, side = min(sides, key=lambda each: _ratio(self.errors[each[0]], each[1]))
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
         what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
@@ -124,7 +124,7 @@ class Tests:
 
     def _correlation(self, ends: tuple[float, float]) -> tuple[float, Limits]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
-        names = self._non_linear
+        names = self._measured
         degree = rankdata([nonlinearity(name, *ends) for name in names])
         measured = np.array([[self.errors[name]["outside"].mean()] for name in names])
         resampled = np.array([self._resampled[name]["outside"] for name in names])
@@ -133,7 +133,7 @@ class Tests:
     def linear(self) -> Claim:
         """One learns to be highly linear, which reduces its error. Tested against the median of the others."""
         name = self.limits.linear
-        others = [other for other in self._non_linear if other != name]
+        others = [other for other in self._measured if other != name]
 
         def share(outside: Callable[[str], Array]) -> Array:
             median: Array = np.median([outside(other) for other in others], axis=0)
@@ -155,7 +155,7 @@ class Tests:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""
         limit = self.limits.failing * self.scale
         failing = {name: self._with_missing(self.errors[name]["outside"] >= limit, name) for name in names}
-        name = min(names, key=lambda each: failing[each].mean())
+        name = min(names, key=lambda each: (failing[each].mean(), not self.errors[each]["outside"].size))
         count, trials = int(failing[name].sum()), len(failing[name])
         return name, count / trials, partial(wilson_interval, count, trials)
 
@@ -166,6 +166,11 @@ class Tests:
     def _non_linear(self) -> list[str]:
         return [name for name in self.errors if name != self.limits.control]
 
+    @property
+    def _measured(self) -> list[str]:
+        """Those of which a seed has finite predictions."""
+        return [name for name in self._non_linear if self.errors[name]["inside"].size]
+
     @cached_property
     def _resampled(self) -> dict[str, Errors]:
         """Means over bootstrap samples of the seeds. All ranges share the same samples."""
@@ -173,6 +178,8 @@ class Tests:
         means = {}
         for name, errors in self.errors.items():
             count = len(errors["inside"])
+            if not count:
+                continue
             draws = rng.integers(0, count, size=(RESAMPLES, count))
             means[name] = {where: values[draws].mean(axis=1) for where, values in errors.items()}
         return means

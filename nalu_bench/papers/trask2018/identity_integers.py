@@ -15,7 +15,6 @@ from nalu_bench.analysis.stats.intervals import mean_interval
 from nalu_bench.analysis.stats.means import compare_printed_mean
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, fitted, not_comparable, other_length
-from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.errors import UsageError
@@ -99,7 +98,8 @@ class IdentityIntegers(Identity):
         errors = {activation_of(place): values for place, values, _ in cells}
         place, _, runs = cells[0]
         where = place.at(setting=Setting(), split=INTEGERS, metric=SEVERITY)
-        if where not in self.published or not self.report.claims.are_about() <= set(errors):
+        finite = {name for name, values in errors.items() if _finite(values).size}
+        if where not in self.published or not self.report.claims.are_about() <= finite:
             return
         reach = float(self.report.reach)
         tests = identity_claims.Tests(
@@ -113,16 +113,23 @@ class IdentityIntegers(Identity):
         yield tests.severity().row(where, [runs], *tests.left_out())
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        far = [line for line in lines if (line.place.split, line.place.metric) == (INTEGERS, MAE) and line.n_seeds]
+        far = [line for line in lines if (line.place.split, line.place.metric) == (INTEGERS, MAE) and line.steps]
         rows: list[list[Shown]] = [
-            [style.activation_label(activation_of(line.place)), Ours(line, four_digits), Theirs(line), Judged(line)]
-            for line in far
+            [_label(line), Ours(line, _as_printed), Theirs(line), Judged(line), "; ".join(line.notes)] for line in far
         ]
         reach = self.report.reach
         title = f"Over all integers from -{reach:,} to {reach:,}. {self.experiment.title} ({self.experiment.source})"
-        seeds = max((line.n_seeds for line in far), default=0)
-        header = ["Activation", f"ours, mean of {seeds} seeds", "printed", "verdict"]
+        header = ["Activation", "ours, mean of the seeds", "printed", "verdict", "note"]
         return [Table(title, header, rows), *super().tables(lines)]
+
+
+def _label(line: Line) -> str:
+    return style.activation_label(activation_of(line.place))
+
+
+def _as_printed(error: float) -> str:
+    """Two decimals, as in the paper; a small error with two digits."""
+    return f"{error:.2f}" if error >= 1 else f"{error:.2g}"
 
 
 def _errors(runs: pd.DataFrame) -> Array:

@@ -65,7 +65,12 @@ def test_equal_means_seldom_differ_unless_few_seeds_carry_them(name: str, least:
 def test_a_seed_without_a_finite_error_is_never_dropped() -> None:
     found = compare_printed_mean([1.0, 2.0, math.inf, math.nan], "1.5", 100)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.notes == ("no mean: 2 of 4 seeds have no finite error",)
+    assert found.reason == "no mean: 2 of 4 seeds have no finite error"
+
+
+def test_a_small_distance_is_told_as_a_difference_and_a_large_one_as_a_factor() -> None:
+    assert compare_printed_mean(spread(493.49, 1e-5), "493.65", 100).by == "0.15 better"
+    assert compare_printed_mean(spread(110.0, 0.1), "100.0", 100).by == "1.10× worse"
 
 
 def test_what_cannot_be_compared() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reported import claims_of, line_with, lines_of, measured_of, runs_of, verdicts_of
+from reported import cells_of, claims_of, line_with, lines_of, measured_of, runs_of, verdicts_of
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
@@ -204,7 +204,33 @@ def test_numbers_by_which_the_optimiser_was_chosen_are_fitted() -> None:
 def test_a_mean_without_some_of_its_networks_has_no_verdict() -> None:
     found = far(lines(measured(broken=3)), "elu")
     assert (found.n_seeds, str(found.verdict)) == (SEEDS - 3, "inconclusive")
-    assert found.notes == ("3 seeds have no finite error", f"no mean: 3 of {SEEDS} seeds have no finite error")
+    assert found.notes == ("3 seeds have no finite error",)
+
+
+def without(activation: str) -> Measured:
+    """Networks of which one activation has no finite prediction at all."""
+    found = measured()
+    found.runs.loc[found.runs["cell"] == activation, "integers_mae"] = np.nan
+    found.predictions.loc[found.predictions["cell"] == activation, "prediction"] = np.nan
+    return found
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_activation_without_any_finite_network_keeps_its_rows_and_fails() -> None:
+    kind, found = IdentityIntegers(TABLE5), without("elu")
+    rows = lines_of(kind, found)
+    assert ours(rows, "elu", "outside", "failing") == 1
+    assert ours(rows, "elu", "outside", "rank") == len(SLOPES)
+    shown = next(line for line in cells_of(kind.tables(rows)[0]) if line[0] == "ELU")
+    assert shown[1:] == ["–", "142.83", "inconclusive", f"{SEEDS} seeds have no finite error"]
+    assert claims(rows)["claim_linear"] == "agrees"
+    figure, drawn = kind.figure(found, rows)
+    assert "elu" not in set(drawn["activation"])
+    assert "without a finite prediction: ELU" in figure.axes[0].get_xlabel()
+
+
+def test_without_a_finite_network_of_an_activation_that_claims_are_about_none_is_tested() -> None:
+    assert set(claims(lines(without("prelu"))).values()) == {"not comparable"}
 
 
 def test_claims_count_networks_without_a_finite_prediction_as_failing_and_name_them() -> None:
