@@ -152,9 +152,9 @@ def alike() -> str:
     near, zero = (bounded - 1).abs().max(), (1000 * 1001 / 2001 / found["theirs"][bounded.index] - 1).max()
     five, six = WORDS[len(bounded)], WORDS[len(rest)].capitalize()
     return (
-        f"the order of the activations is nearly the paper's: the rank correlation is {order:.2f}. The {five} bounded ones "
-        f"come within {100 * near:.1f} % of the printed errors, and predicting 0 within {100 * zero:.1f} %. {six} others "
-        f"have {rest.min():.2f} to {rest.max():.2f} of them"
+        f"the order of the activations is nearly the paper's: the rank correlation is {order:.2f}. The {five} bounded "
+        f"ones come within {100 * near:.1f} % of the printed errors, and predicting 0 within {100 * zero:.1f} %. {six} "
+        f"others have {rest.min():.2f} to {rest.max():.2f} of them"
     )
 
 
