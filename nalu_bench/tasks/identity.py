@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.ranges import as_intervals, of_split
-from nalu_bench.tasks.task import Probes, Task
+from nalu_bench.tasks.task import Probes, Rows, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,3 +61,52 @@ class Identity(Task):
         low, high = self.extrapolation
         x = np.linspace(low, high, self.probed, dtype=np.float32)[:, None]
         return Probes([f"{value:g}" for value in x[:, 0]], x, x)
+
+
+@register("identity_integers", version=1)
+@dataclass
+class IdentityOnIntegers(Identity):
+    """t = x, and a test of the selected network on all integers from -reach to reach.
+
+    Source: Trask et al. 2018, appendix A and Table 5.
+
+    Attributes:
+        reach: the largest integer of the test, at least 1.
+        whole: whether a network is trained on the integers of `interpolation` alone, in a new order every epoch; a
+            batch of as many holds each of them once. Otherwise every example is a new real number.
+    """
+
+    tested: ClassVar[tuple[str, ...]] = ("integers",)
+
+    reach: int
+    whole: bool
+
+    def validate(self) -> None:
+        super().validate()
+        if self.reach < 1:
+            raise UsageError(f"task.reach must be at least 1, got {self.reach}.")
+        if self.whole and not len(self._trained()):
+            raise UsageError(f"task.interpolation must hold an integer, got {list(self.interpolation)}.")
+
+    def program(self) -> tuple[Any, ...]:
+        return (self.whole,)
+
+    def rows(self, split: str) -> Rows | None:
+        return Rows(len(self._trained())) if self.whole and split == "train" else None
+
+    def split_parameters(self, split: str) -> dict[str, np.ndarray]:
+        return {"integers": self._trained()} if self.whole and split == "train" else {}
+
+    def sample(
+        self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        integers = split_parameters.get("integers")
+        return super().sample(numbers if integers is None else integers[numbers], seed_parameters, split_parameters)
+
+    def fixed_numbers(self, split: str) -> np.ndarray | None:
+        return np.arange(-self.reach, self.reach + 1, dtype=np.float32)[None] if split in self.tested else None
+
+    def _trained(self) -> np.ndarray:
+        """The integers of the training range."""
+        low, high = self.interpolation
+        return np.arange(np.ceil(low), np.floor(high) + 1, dtype=np.float32)

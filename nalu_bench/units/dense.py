@@ -11,6 +11,10 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
+THRESHOLD = (0.1, 20.0)
+"""A `threshold` keeps what is above the first number, and gives the second otherwise. torch has no default for them;
+these are of its documentation's example, in 2018 and long after (docs.pytorch.org, 1.10, `torch.nn.Threshold`)."""
+
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "linear": lambda z: z,
     "relu": functional.relu, "relu6": functional.relu6, "leaky_relu": functional.leaky_relu,
@@ -18,6 +22,7 @@ ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "sigmoid": torch.sigmoid, "tanh": torch.tanh, "hardtanh": functional.hardtanh,
     "softsign": functional.softsign, "tanhshrink": functional.tanhshrink,
     "softshrink": functional.softshrink, "hardshrink": functional.hardshrink,
+    "threshold": lambda z: functional.threshold(z, *THRESHOLD),
     "prelu": functional.prelu,
     "crelu": lambda z: torch.cat([functional.relu(z), functional.relu(-z)], dim=-2),
 }  # fmt: skip

@@ -18,7 +18,7 @@ def test_the_hidden_layers_have_the_activation_and_the_last_has_none() -> None:
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("model.activation=swich", "unknown activation 'swich'; did you mean 'swish'"),
+        ("model.activation=swich", "unknown activation 'swich'; did you mean 'swish'? Known: crelu, elu, hardshrink"),
         ("model.hidden=[]", "model.hidden must list the sizes"),
         ("model.hidden=[8,0]", "model.hidden must list the sizes"),
     ],

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nalu_bench.errors import UsageError
-from nalu_bench.tasks.identity import Identity
+from nalu_bench.tasks.identity import Identity, IdentityOnIntegers
 from nalu_bench.training.random import draws
 
 
@@ -42,3 +42,34 @@ def test_probes_are_evenly_spaced_over_the_test_range() -> None:
 def test_values_that_cannot_be_are_refused(change: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         task(**change).validate()
+
+
+def on_integers(**changes: object) -> IdentityOnIntegers:
+    values: dict[str, object] = {"interpolation": [-5, 5], "extrapolation": [-20, 20], "probed": 161}
+    values |= {"reach": 1000, "whole": True} | changes
+    return IdentityOnIntegers(kind="identity_integers", name="identity_integers", **values)  # type: ignore[arg-type]
+
+
+def test_the_selected_network_is_tested_on_every_integer_once() -> None:
+    numbers = on_integers(reach=3).fixed_numbers("integers")
+    assert numbers is not None
+    assert numbers.tolist() == [[-3, -2, -1, 0, 1, 2, 3]]
+    assert on_integers().fixed_numbers("validation") is None
+
+
+def test_whole_numbers_are_those_of_the_training_range_each_once_an_epoch() -> None:
+    chosen = on_integers(interpolation=[-2.5, 3])
+    rows = chosen.rows("train")
+    assert rows is not None
+    constants = {name: torch.from_numpy(array) for name, array in chosen.split_parameters("train").items()}
+    x, t = chosen.sample(torch.randperm(rows.count)[None], {}, constants)
+    assert torch.equal(x, t)
+    assert sorted(x[:, 0].tolist()) == [-2, -1, 0, 1, 2, 3]
+    assert chosen.rows("validation") is None, "validation has real numbers"
+
+
+def test_a_range_without_an_integer_has_no_whole_numbers_to_train_on() -> None:
+    with pytest.raises(UsageError, match=r"task\.interpolation must hold an integer, got \[0\.2, 0\.8\]"):
+        on_integers(interpolation=[0.2, 0.8]).validate()
+    with pytest.raises(UsageError, match=r"task\.reach must be at least 1, got 0"):
+        on_integers(reach=0).validate()

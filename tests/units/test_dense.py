@@ -1,6 +1,7 @@
 """Affine layers with an activation, against torch's own modules."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ MODULES = {
     "linear": nn.Identity, "relu": nn.ReLU, "relu6": nn.ReLU6, "leaky_relu": nn.LeakyReLU, "prelu": nn.PReLU,
     "elu": nn.ELU, "selu": nn.SELU, "softplus": nn.Softplus, "swish": nn.SiLU, "sigmoid": nn.Sigmoid,
     "tanh": nn.Tanh, "hardtanh": nn.Hardtanh, "softsign": nn.Softsign, "tanhshrink": nn.Tanhshrink,
-    "softshrink": nn.Softshrink, "hardshrink": nn.Hardshrink,
+    "softshrink": nn.Softshrink, "hardshrink": nn.Hardshrink, "threshold": partial(nn.Threshold, 0.1, 20),
 }  # fmt: skip
 OWN = {"crelu"}
 """Activations without a module of torch."""

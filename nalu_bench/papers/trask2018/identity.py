@@ -1,5 +1,6 @@
 """The identity failure: errors of multilayer perceptrons inside and outside their training range."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -64,7 +65,7 @@ class Identity(Kind):
     thresholds and activations of `identity_claims.Thresholds`.
     """
 
-    settings = IdentitySettings
+    settings: type[IdentitySettings] = IdentitySettings
     report: IdentitySettings
     metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}{name}": None for name in identity_claims.NAMES}
     shows_notes = True
@@ -79,7 +80,7 @@ class Identity(Kind):
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = self._cells(measured)
-        means = {name: [float(errors[name].mean()) for _, errors, _ in cells] for name in self.report.ranges}
+        means = {name: [_mean_or_worst(errors[name]) for _, errors, _ in cells] for name in self.report.ranges}
         ranks = {name: rankdata(values, method="min") for name, values in means.items()}
         limits = {name: self.report.claims.failing * self._scale(measured, name) for name in self.report.ranges}
         rows = []
@@ -89,30 +90,39 @@ class Identity(Kind):
                 rows += self._rows(place.at(split=name), values, inside, rank, limits[name], runs)
         return rows + self._claims(measured, cells)
 
+    @property
+    def _trained(self) -> tuple[float, float]:
+        low, high = self.report.ranges["inside"]
+        return float(low), float(high)
+
     def _scale(self, measured: Measured, name: str) -> float:
         """Mean |x| of the probes of a range."""
         x = measured.predictions["target"]
         return float(x[_chosen(x, name, self.report.ranges)].abs().mean())
 
     def _claims(self, measured: Measured, cells: list[Activation]) -> list[Row]:
-        """The tests of the printed claims; none if an activation that they are about was not asked for."""
-        found = {_activation(place): errors for place, errors, _ in cells}
-        if not self.report.claims.are_about() <= set(found):
+        """The tests of the printed claims; none without a finite run of every activation that they are about."""
+        found = {activation_of(place): errors for place, errors, _ in cells}
+        if not self.report.claims.are_about() <= {name for name, errors in found.items() if errors["inside"].size}:
             return []
         seen = measured.predictions["target"]
         tests = identity_claims.Tests(
             found,
             self.report.claims,
             scale=self._scale(measured, "outside"),
-            trained=tuple(self.report.ranges["inside"]),
+            trained=self._trained,
             tested=(float(seen.min()), float(seen.max())),
+            missing={activation_of(place): len(runs) - len(errors["inside"]) for place, errors, runs in cells},
         )
         place, _, runs = cells[0]
         where = place.at(setting=Setting(), split="outside")
-        claims = [other.metric for other in self.published if other.metric.startswith(CLAIM)]
+        claims = [
+            other.metric for other in self.published if other.metric.startswith(CLAIM) and other.split == where.split
+        ]
         return [
-            getattr(tests, name.removeprefix(CLAIM))().row(where.at(metric=name), [runs]) for name in claims
-        ]  # fmt: skip
+            getattr(tests, name.removeprefix(CLAIM))().row(where.at(metric=name), [runs], *tests.left_out())
+            for name in claims
+        ]
 
     def _rows(
         self, place: Place, errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
@@ -134,7 +144,7 @@ class Identity(Kind):
         errors = self._errors(measured.predictions)
         cells = []
         for place, runs in by_cell(measured.runs):
-            mine = errors.loc[runs["cell"].iloc[0]]
+            mine = errors[errors.index.get_level_values("cell") == runs["cell"].iloc[0]]
             cells.append((place, {str(name): values.to_numpy(float) for name, values in mine.items()}, runs))
         return cells
 
@@ -177,7 +187,7 @@ class Identity(Kind):
         for line in self._ranked(lines):
             cells = [(found[line.place.setting, name, metric], form) for name, metric, form in columns]
             shown = [Ours(one, form, alone=one.place.metric != "mae") for one, form in cells]
-            rows.append([style.activation_label(_activation(line.place)), *shown])
+            rows.append([style.activation_label(activation_of(line.place)), *shown])
         return Table(title, header, rows)
 
     def _ranked(self, lines: Sequence[Line]) -> list[Line]:
@@ -188,7 +198,9 @@ class Identity(Kind):
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Mean absolute error against x with its 95 % band, one line an activation, the training range shaded."""
         drawn = _bands(measured)
-        names = [_activation(line.place) for line in self._ranked(lines)]
+        ranked = [activation_of(line.place) for line in self._ranked(lines)]
+        names = [name for name in ranked if name in set(drawn["activation"])]
+        missing = ", ".join(style.activation_label(name) for name in ranked if name not in names)
         figure, axes = style.new_figure(7.0, 4.4)
         axis, (low, high) = axes[0][0], self.report.ranges["inside"]
         axis.axvspan(low, high, color="#dddddd", alpha=0.6, linewidth=0)
@@ -199,7 +211,8 @@ class Identity(Kind):
             axis.plot(line["x"], line["mae"], linewidth=1.4, **look)
             axis.fill_between(line["x"], line["low"], line["high"], color=look["color"], alpha=0.2, linewidth=0)
             ends[name] = (float(line["mae"].iloc[-1]), look)
-        axis.set(xlabel="Input x", ylabel="Mean absolute error", xlim=(drawn["x"].min(), drawn["x"].max()))
+        told = f"   (without a finite prediction: {missing})" if missing else ""
+        axis.set(xlabel=f"Input x{told}", ylabel="Mean absolute error", xlim=(drawn["x"].min(), drawn["x"].max()))
         axis.set_ylim(0, 1.03 * drawn["mae"].max())
         axis.set_xticks(sorted({drawn["x"].min(), low, 0, high, drawn["x"].max()}))
         axis.text((low + high) / 2, 0.99 * axis.get_ylim()[1], "trained here", ha="center", va="top", fontsize=8)
@@ -215,21 +228,29 @@ def _chosen(x: "pd.Series[float]", name: str, ranges: Mapping[str, Sequence[floa
     return (x >= low) & (x <= high) & (outside | (name == "inside"))
 
 
-def _activation(place: Place) -> str:
+def _mean_or_worst(errors: Array) -> float:
+    """The mean; infinite if no run has a finite prediction."""
+    return float(errors.mean()) if errors.size else math.inf
+
+
+def activation_of(place: Place) -> str:
+    """The activation of a cell."""
     return place.setting["activation"]
 
 
 def _bands(measured: Measured) -> pd.DataFrame:
-    """The mean absolute error of every activation at every x, with Student's interval over the seeds."""
+    """The mean absolute error of every activation at every x, with Student's interval over its finite seeds, if any."""
     frames = []
     for place, runs in by_cell(measured.runs):
         mine = measured.predictions[measured.predictions["cell"] == runs["cell"].iloc[0]]
         error = (mine["prediction"].astype(float) - mine["target"]).abs()
         found = error[np.isfinite(error)].groupby(mine["target"]).agg(["mean", "std", "count"])
+        if found.empty:
+            continue
         limits = [student_interval(mean, spread, int(count)) for mean, spread, count in found.to_numpy()]
         low, high = np.array(limits).T
         frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
-        frames[-1].insert(0, "activation", _activation(place))
+        frames[-1].insert(0, "activation", activation_of(place))
     return pd.concat(frames, ignore_index=True)
 
 

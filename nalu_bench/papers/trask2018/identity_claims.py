@@ -4,8 +4,8 @@ The sentences are those of the sources; numbers and thresholds are ours. "Non-li
 control.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -68,6 +68,8 @@ class Tests:
         limits: the thresholds.
         scale: mean |x| outside.
         trained: the smallest and the largest x in training. tested: those in the test.
+        missing: activation -> the number of its seeds without a finite prediction. They count as failing, and have no
+            part in means.
     """
 
     errors: dict[str, Errors]
@@ -75,6 +77,13 @@ class Tests:
     scale: float
     trained: tuple[float, float]
     tested: tuple[float, float]
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def left_out(self) -> list[str]:
+        """A note on the seeds of non-linear activations that no mean has; none if there are none."""
+        counts = {name: self.missing[name] for name in self._non_linear if self.missing.get(name)}
+        told = ", ".join(f"{count} of {name}" for name, count in counts.items())
+        return [f"seeds without a finite prediction, in no mean: {told}"] if told else []
 
     def fail(self) -> Claim:
         """All non-linear functions fail outside. Tested on the smallest share of failing seeds, by Wilson's interval.
@@ -91,7 +100,7 @@ class Tests:
 
     def ramps(self) -> Claim:
         """The error ramps up severely both below and above. Tested where it rises least."""
-        sides = [(name, side) for name in self._non_linear for side in ("below", "above")]
+        sides = [(name, side) for name in self._measured for side in ("below", "above")]
         name, side = min(sides, key=lambda each: _ratio(self.errors[each[0]], each[1]))
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
         what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
@@ -115,7 +124,7 @@ class Tests:
 
     def _correlation(self, ends: tuple[float, float]) -> tuple[float, Limits]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
-        names = self._non_linear
+        names = self._measured
         degree = rankdata([nonlinearity(name, *ends) for name in names])
         measured = np.array([[self.errors[name]["outside"].mean()] for name in names])
         resampled = np.array([self._resampled[name]["outside"] for name in names])
@@ -124,7 +133,7 @@ class Tests:
     def linear(self) -> Claim:
         """One learns to be highly linear, which reduces its error. Tested against the median of the others."""
         name = self.limits.linear
-        others = [other for other in self._non_linear if other != name]
+        others = [other for other in self._measured if other != name]
 
         def share(outside: Callable[[str], Array]) -> Array:
             median: Array = np.median([outside(other) for other in others], axis=0)
@@ -145,14 +154,22 @@ class Tests:
     def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, Limits]:
         """The activation with the smallest share of failing seeds, the share and Wilson's interval."""
         limit = self.limits.failing * self.scale
-        failing = {name: (self.errors[name]["outside"] >= limit) for name in names}
-        name = min(names, key=lambda each: failing[each].mean())
+        failing = {name: self._with_missing(self.errors[name]["outside"] >= limit, name) for name in names}
+        name = min(names, key=lambda each: (failing[each].mean(), not self.errors[each]["outside"].size))
         count, trials = int(failing[name].sum()), len(failing[name])
         return name, count / trials, partial(wilson_interval, count, trials)
+
+    def _with_missing(self, failing: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
+        return np.append(failing, np.ones(self.missing.get(name, 0), bool))
 
     @property
     def _non_linear(self) -> list[str]:
         return [name for name in self.errors if name != self.limits.control]
+
+    @property
+    def _measured(self) -> list[str]:
+        """Those of which a seed has finite predictions."""
+        return [name for name in self._non_linear if self.errors[name]["inside"].size]
 
     @cached_property
     def _resampled(self) -> dict[str, Errors]:
@@ -161,6 +178,8 @@ class Tests:
         means = {}
         for name, errors in self.errors.items():
             count = len(errors["inside"])
+            if not count:
+                continue
             draws = rng.integers(0, count, size=(RESAMPLES, count))
             means[name] = {where: values[draws].mean(axis=1) for where, values in errors.items()}
         return means

@@ -1,23 +1,27 @@
 """Errors inside and outside the training range, and the claims about them."""
 
+import csv
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from reported import claims_of, line_with, lines_of, measured_of, runs_of, verdicts_of
+from reported import cells_of, claims_of, line_with, lines_of, measured_of, runs_of, verdicts_of
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed import published
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.papers.trask2018 import identity_claims
+from nalu_bench.errors import UsageError
+from nalu_bench.papers.trask2018 import identity_claims, identity_search
 from nalu_bench.papers.trask2018.identity import Identity
 from nalu_bench.papers.trask2018.identity_claims import Errors, Thresholds, nonlinearity
-from nalu_bench.plan import experiment
+from nalu_bench.papers.trask2018.identity_integers import IdentityIntegers
+from nalu_bench.plan import compose, experiment
+from nalu_bench.tasks.identity import IdentityOnIntegers
 
-FIGURE1 = experiment.load("trask2018/figure1")
+TABLE5 = experiment.load("trask2018/table5")
 SEEDS = 40
 X = np.arange(-20, 20.25, 0.25)
 SLOPES = {"linear": 0.0, "prelu": 0.05, "elu": 0.3, "sigmoid": 0.9, "tanh": 1.0}
@@ -29,7 +33,9 @@ def measured(slopes: dict[str, float] = SLOPES, broken: int = 0) -> Measured:
     runs, predictions = [], []
     for name, slope in slopes.items():
         seeds = pd.DataFrame({"seed": range(SEEDS)})
-        runs.append(runs_of("mlp", SEEDS, cell=name, task="identity", setting=f"activation={name}"))
+        far = np.where(np.arange(SEEDS) < broken, np.nan, 500 * slope * (1 + 0.1 * np.sin(np.arange(SEEDS))))
+        told = {"task": "identity_integers", "setting": f"activation={name}", "steps": 10_000, "integers_mae": far}
+        runs.append(runs_of("mlp", SEEDS, cell=name, **told))
         frame = seeds.merge(pd.DataFrame({"probe": range(len(X)), "output": 0, "target": X}), how="cross")
         distance = np.maximum(np.abs(frame["target"]) - 5, 0)
         error = 0.01 + slope * distance * (1 + 0.1 * np.sin(frame["seed"]))
@@ -39,7 +45,7 @@ def measured(slopes: dict[str, float] = SLOPES, broken: int = 0) -> Measured:
 
 
 def lines(found: Measured) -> list[Line]:
-    return lines_of(Identity(FIGURE1), found)
+    return lines_of(IdentityIntegers(TABLE5), found)
 
 
 def row(rows: list[Line], activation: str, split: str, metric: str) -> Line:
@@ -144,7 +150,7 @@ def test_the_claims_of_the_iit_report_are_quoted_from_it() -> None:
 
 def test_the_figure_has_a_line_with_a_band_and_a_name_for_every_activation() -> None:
     found = measured()
-    figure, drawn = Identity(FIGURE1).figure(found, lines(found))
+    figure, drawn = IdentityIntegers(TABLE5).figure(found, lines(found))
     assert set(drawn["activation"]) == set(SLOPES)
     assert (drawn["low"] <= drawn["mae"]).all()
     (axis,) = figure.axes
@@ -167,10 +173,101 @@ def test_results_keep_the_predictions_and_some_activations_are_no_claim(
     from nalu_bench.cli import main
 
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    arguments = ["experiment=trask2018/figure1", "budget=smoke", "model.activation=tanh,linear"]
+    arguments = ["experiment=trask2018/table5", "budget=smoke", "model.activation=tanh,linear"]
     assert main(["run", *arguments, "device.workers=1"]) == 0
     assert main(["report", "--no-page", *arguments[0].split("=")[1:], *arguments[1:]]) == 0
-    kept = pd.read_parquet(tmp_path / "results/local/trask2018/figure1/predictions.parquet")
+    kept = pd.read_parquet(tmp_path / "results/local/trask2018/table5/predictions.parquet")
     assert len(kept) == 2 * 2 * 161
     assert kept["prediction"].notna().all()
-    assert "no runs of ours" in (tmp_path / "results/local/trask2018/figure1/table.md").read_text(encoding="utf-8")
+    assert "no runs of ours" in (tmp_path / "results/local/trask2018/table5/table.md").read_text(encoding="utf-8")
+
+
+def far(rows: list[Line], activation: str) -> Line:
+    return row(rows, activation, "integers", "mae")
+
+
+def test_the_error_over_the_integers_is_a_mean_over_seeds_beside_the_printed_mean() -> None:
+    rows = lines(measured())
+    expected = 500 * SLOPES["elu"] * (1 + 0.1 * np.sin(np.arange(SEEDS)))
+    assert far(rows, "elu").ours.value == pytest.approx(expected.mean())
+    assert far(rows, "elu").printed_text == "142.83"
+    assert {name: str(far(rows, name).verdict) for name in SLOPES} == {
+        "linear": "agrees", "prelu": "differs", "elu": "differs", "sigmoid": "differs", "tanh": "fitted",
+    }  # fmt: skip
+
+
+def test_numbers_by_which_the_optimiser_was_chosen_are_fitted() -> None:
+    rows = lines(measured({"tanh": 0.9873, "sigmoid": 0.9863, "linear": 0.0}))
+    assert [str(far(rows, name).verdict) for name in ("tanh", "sigmoid")] == ["fitted", "agrees"]
+
+
+def test_a_mean_without_some_of_its_networks_has_no_verdict() -> None:
+    found = far(lines(measured(broken=3)), "elu")
+    assert (found.n_seeds, str(found.verdict)) == (SEEDS - 3, "inconclusive")
+    assert found.notes == ("3 seeds have no finite error",)
+
+
+def without(activation: str) -> Measured:
+    """Networks of which one activation has no finite prediction at all."""
+    found = measured()
+    found.runs.loc[found.runs["cell"] == activation, "integers_mae"] = np.nan
+    found.predictions.loc[found.predictions["cell"] == activation, "prediction"] = np.nan
+    return found
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_activation_without_any_finite_network_keeps_its_rows_and_fails() -> None:
+    kind, found = IdentityIntegers(TABLE5), without("elu")
+    rows = lines_of(kind, found)
+    assert ours(rows, "elu", "outside", "failing") == 1
+    assert ours(rows, "elu", "outside", "rank") == len(SLOPES)
+    shown = next(line for line in cells_of(kind.tables(rows)[0]) if line[0] == "ELU")
+    assert shown[1:] == ["–", "142.83", "inconclusive", f"{SEEDS} seeds have no finite error"]
+    assert claims(rows)["claim_linear"] == "agrees"
+    figure, drawn = kind.figure(found, rows)
+    assert "elu" not in set(drawn["activation"])
+    assert "without a finite prediction: ELU" in figure.axes[0].get_xlabel()
+
+
+def test_without_a_finite_network_of_an_activation_that_claims_are_about_none_is_tested() -> None:
+    assert set(claims(lines(without("prelu"))).values()) == {"not comparable"}
+
+
+def test_claims_count_networks_without_a_finite_prediction_as_failing_and_name_them() -> None:
+    (claim,) = [line for line in claims_of(lines(measured(broken=3))) if line.place.metric == "claim_linear"]
+    assert claim.notes[-1].startswith("seeds without a finite prediction, in no mean: 3 of prelu, 3 of elu")
+    shares = line_with(lines(measured(SLOPES | {"elu": 0.0}, broken=3)), metric="claim_fail")
+    assert shares.ours.value == 3 / SEEDS
+
+
+def test_another_number_of_steps_is_not_compared() -> None:
+    found = measured()
+    found.runs["steps"] = 2000
+    assert str(far(lines(found), "elu").verdict) == "not comparable"
+
+
+def test_cells_without_the_test_on_the_integers_are_refused() -> None:
+    cells = compose.plan_experiment(experiment.load("iit_report/identity"), ["budget=smoke"]).cells
+    with pytest.raises(UsageError, match=r"must have task=identity_integers with task\.reach=1000"):
+        IdentityIntegers(TABLE5).check(cells)
+
+
+def test_the_printed_errors_are_those_of_the_paper() -> None:
+    source = paths.CHECKOUT.parent / "shared/published/trask2018_table5_identity.csv"
+    if not source.exists():
+        pytest.skip("the sources are not at hand")
+    printed = pd.read_csv(source, dtype=str, keep_default_na=False)
+    printed = printed[printed["metric"].str.startswith("mean absolute error")].set_index("model")["value"]
+    ours = published.read(TABLE5.published).query("metric == 'mae'").set_index("printed_model")["printed"]
+    assert ours.to_dict() == printed.to_dict()
+
+
+def test_the_optimiser_is_the_nearest_of_the_search_and_judged_by_other_activations() -> None:
+    with identity_search.path().open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    nearest = next(iter(identity_search.distances(rows)))
+    cell = compose.plan_experiment(TABLE5, ["budget=smoke"]).cells[0].cell
+    assert isinstance(cell.task, IdentityOnIntegers)
+    assert nearest == (cell.recipe.optimizer, "integers" if cell.task.whole else "reals")
+    assert TABLE5.report["fitted"] == list(identity_search.PRINTED)
+    assert len(rows) == 18
