@@ -70,7 +70,8 @@ def _told(line: Line, source: str) -> str:
         "notes": "; ".join(line.told()),
     }
     head = ", ".join(f"{key} {value}" for key, value in _words(line).items() if value and key != "verdict")
-    return "\n".join([textwrap.fill(head, WIDTH, subsequent_indent="  "), *(_part(name, text) for name, text in parts.items() if text)])
+    place = textwrap.fill(head, WIDTH, subsequent_indent="  ")
+    return "\n".join([place, *(_part(name, text) for name, text in parts.items() if text)])
 
 
 def _part(name: str, text: str) -> str:

@@ -65,8 +65,8 @@ def growth() -> str:
     grown, theirs = (each["extrapolation"] / each["validation"] for each in (ours, printed))
     return (
         f"The printed one grows by {theirs.min():,.0f} to {theirs.max():,.0f} times for all {WORDS[len(theirs)]} "
-        f"operations; ours by {grown['sqrt']:,.0f} times for √a, {grown['div']:.2g} for a / b, {grown['a']:,.0f} for a, "
-        f"{grown['mul']:.1e} for a × b"
+        f"operations; ours by {grown['sqrt']:,.0f} times for √a, {grown['div']:.2g} for a / b, {grown['a']:,.0f} "
+        f"for a, {grown['mul']:.1e} for a × b"
     )
 
 
@@ -74,9 +74,10 @@ def shared() -> str:
     """How the two units of the NAC that adds keep their sum: the largest eigenvalue of their weights on themselves."""
     cells = runs("table8").query("model == 'sequence_nac' and operation == 'add'")
     cell = cells.loc[cells["setting"] == "range=[0, 1.75];lengths=[1, 5]", "cell"].iloc[0]
-    chosen = measured("table8", "weights").query("cell == @cell and name == 'cell.W'")
-    weights = [np.reshape(each, (2, 12))[:, 10:] for each in chosen["values"]]
-    off = [abs(1 - abs(np.linalg.eigvals(each)).max()) for each in weights]
+    weights = measured("table8", "weights")
+    chosen = weights[(weights["cell"] == cell) & (weights["name"] == "cell.W")]
+    own = [np.reshape(each, (2, 12))[:, 10:] for each in chosen["values"]]
+    off = [abs(1 - abs(np.linalg.eigvals(each)).max()) for each in own]
     return f"the larger eigenvalue of their weights on each other misses 1 by {np.median(off):.1g} in the median"
 
 
