@@ -17,6 +17,12 @@ BOOTSTRAP_SEED = 20_200_116
 RESAMPLES = 2_000
 """Draws of a bootstrap."""
 
+FEWEST = 6
+"""Samples from which on a bootstrap says something of a median: the limits of fewer are their range."""
+
+RANGE = "limits of the median: the range"
+"""The start of a note that says so."""
+
 
 class OutsideSupportWarning(UserWarning):
     """Samples lay outside the interval on which their distribution is defined, and were moved inside."""
@@ -251,7 +257,8 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float
         quantiles (1 ± confidence)/2 of median(x*),   x* = n draws with replacement from x
 
     Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3. Deviations: none. BCa
-    cannot be used here: its jackknife acceleration is inconsistent for medians, and 0/0 if samples tie.
+    cannot be used here: its jackknife acceleration is inconsistent for medians, and 0/0 if samples tie. The 95 %
+    limits of fewer than `FEWEST` samples are their range, see `range_note`.
 
     Args:
         samples: one dimension. confidence: strictly between 0 and 1.
@@ -271,6 +278,21 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float
         return median, math.nan, math.nan
     low, high = np.quantile(bootstrap_medians(x), [tail, 1 - tail])
     return median, float(low), float(high)
+
+
+def range_note(solved: int, asked: int) -> str:
+    """Say that the limits of `median_interval` are a range, where too few of many seeds are solved; empty otherwise.
+
+    Where few were asked for, the report says so of all of them. The range of n samples holds the median of their
+    distribution with probability 1 - 2^(1 - n).
+
+    >>> range_note(4, 25), range_note(6, 25), range_note(1, 25), range_note(3, 3)
+    ('limits of the median: the range of 4 solved seeds, which holds it with 88 % confidence', '', '', '')
+    """
+    if asked < FEWEST or not 2 <= solved < FEWEST:
+        return ""
+    confidence = 100 * (1 - 2 ** (1 - solved))
+    return f"{RANGE} of {solved} solved seeds, which holds it with {confidence:.0f} % confidence"
 
 
 def middle_range(samples: ArrayLike, share: float = 0.95) -> tuple[float, float]:
