@@ -68,12 +68,17 @@ def article(experiments: Sequence["Loaded"]) -> str:
 def _rules() -> dict[str, str]:
     """The thresholds of the statistics, as the text names them."""
     low, high = (f"{100 * (0.5 + sign * MARGIN):.0f}" for sign in (-1, 1))
-    return {
-        "alpha": f"{100 * ALPHA:g} %", "equivalence": f"{100 * EQUIVALENCE:g} %",
-        "rate": f"{100 * MARGIN_RATE:.0f} points", "median": f"{math.exp(MARGIN_MEDIAN):.3g}", "mean": f"{100 * MARGIN_MEAN:.0f} %",
-        "samples": f"{low} to {high} %",
-        "few": f"{FEWEST}", "resamples": f"{RESAMPLES:,}", "least": f"{100 * LEAST_SHARE:.0f} %",
-        "widest": f"{100 * MOST_AGREE:.0f} %", "usual": f"{USUAL[0]:g} to {USUAL[1]:,g}",
+    shares = {
+        "alpha": ALPHA,
+        "equivalence": EQUIVALENCE,
+        "mean": MARGIN_MEAN,
+        "least": LEAST_SHARE,
+        "widest": MOST_AGREE,
+    }
+    return {name: f"{100 * share:.0f} %" for name, share in shares.items()} | {
+        "rate": f"{100 * MARGIN_RATE:.0f} points", "median": f"{math.exp(MARGIN_MEDIAN):.3g}",
+        "samples": f"{low} to {high} %", "usual": f"{USUAL[0]:g} to {USUAL[1]:,g}", "few": f"{FEWEST}",
+        "resamples": f"{RESAMPLES:,}",
     }  # fmt: skip
 
 
