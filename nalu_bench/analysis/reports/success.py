@@ -21,6 +21,7 @@ from nalu_bench.analysis.stats.compare import compare_means, compare_medians, co
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
+    likelihood_note,
     mean_interval,
     median_interval,
     range_note,
@@ -147,7 +148,11 @@ class Success(Kind):
         for metric, limit in self.further.items():
             below = int(passing(runs, *limit).sum())
             statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))
-        notes = {"sparsity_error_mean": clipped, "solved_at_median": range_note(len(at), len(runs))}
+        few = likelihood_note(len(at), len(runs))
+        notes = {
+            "solved_at_median": range_note(len(at), len(runs)), "solved_at_mean": few,
+            "sparsity_error_mean": "; ".join(filter(None, [clipped, few])),
+        }  # fmt: skip
         return [
             row_of(place.at(split=self.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
                 compare=partial(self._compare, place, metric, runs))
