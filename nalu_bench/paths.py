@@ -29,6 +29,11 @@ def shipped_results_dir() -> Path:
     return CHECKOUT / "results" if in_checkout() else PACKAGE / "shipped" / "results"
 
 
+def citation() -> Path:
+    """The file that tells who made this, and how to cite it."""
+    return CHECKOUT / "CITATION.cff" if in_checkout() else PACKAGE / "shipped" / "CITATION.cff"
+
+
 def work_dir() -> Path:
     """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder."""
     home = os.environ.get("NALU_BENCH_HOME")

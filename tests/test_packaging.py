@@ -44,6 +44,7 @@ def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-c", PROGRAM]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/nalu_bench/shipped/CITATION.cff").read_bytes() == paths.citation().read_bytes()
     assert done.stdout.startswith(str(tmp_path / "site"))
     assert all(name in done.stdout for name in experiment.names())
     assert len(list((tmp_path / "runs").glob("*/*/*/parts/*"))) == 1

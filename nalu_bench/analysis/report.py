@@ -15,6 +15,7 @@ from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.markdown import markdown
 from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.compared import compared
@@ -27,7 +28,7 @@ from nalu_bench.store.schema import Status
 LEAST_SHARE = 0.2
 """The share of the steps of the full scale from which on anything is compared (our choice)."""
 
-FEW = "over fewer than 6 seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
+FEW = f"over fewer than {FEWEST} seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
 """A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
 
@@ -121,8 +122,7 @@ class Report:
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`; for a sweep, which has none, what its intervals are."""
-        fewest = min((line.n_seeds for line in self.lines if not math.isnan(line.ours.low)), default=6)
-        few = f"; {FEW}" if fewest < 6 else ""
+        few = f"; {FEW}" if any(_of_few(line) for line in self.lines) else ""
         if self.kind.experiment.local:
             return f"Intervals hold 95 %{few}."
         own = [line.verdict for line in self.lines if line.verdict and line.printed and line.printed.own]
@@ -157,6 +157,12 @@ def _found(lines: Sequence[Line]) -> str:
     """The verdict on a sentence, or how many there are of each."""
     verdicts = [line.verdict for line in lines if line.verdict]
     return verdicts[0] if len(verdicts) == 1 else counts(verdicts)
+
+
+def _of_few(line: Line) -> bool:
+    """Whether the line has limits that may be the range of too few seeds."""
+    few = line.n_seeds < FEWEST or any(note.startswith(RANGE) for note in line.notes)
+    return few and not math.isnan(line.ours.low)
 
 
 def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:

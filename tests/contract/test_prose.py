@@ -14,7 +14,7 @@ from nalu_bench.plan import experiment
 
 PAGES = sorted(paths.experiments_dir().glob("*/*.md"))
 RESULTS = paths.CHECKOUT / "results"
-CAME_OUT, CHANGED = "What came out", "Changed after the runs"
+CAME_OUT, DISCUSSION, CHANGED = "What came out", "Discussion", "Changed after the runs"
 
 NAMED = re.compile(
     r"`[^`]*`|\]\([^)]*\)"  # code and addresses
@@ -61,7 +61,8 @@ def test_the_sentences_that_are_recomputed_stand_in_the_page(page: Path) -> None
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
 def test_no_number_of_results_is_typed_by_hand(page: Path) -> None:
     """Constants of the protocol stand in a mark `<!--protocol: 1,000; 50 epochs-->` of their section."""
-    text = prose.section(page.read_text(encoding="utf-8"), CAME_OUT)
+    whole = page.read_text(encoding="utf-8")
+    text = "\n".join(prose.section(whole, heading) for heading in (CAME_OUT, DISCUSSION))
     constants = [
         one.strip() for mark in re.findall(r"<!--protocol:(.*?)-->", text, re.DOTALL) for one in mark.split(";")
     ]

@@ -18,16 +18,19 @@ from tabulate import tabulate
 from nalu_bench import paths
 from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.pages import numbers
 from nalu_bench.analysis.pages.index import scale, where
+from nalu_bench.analysis.pages.title_page import title_page
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.report import LEAST_SHARE
-from nalu_bench.analysis.stats.compare import MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
-from nalu_bench.analysis.stats.ranges import MOST_AGREE
+from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
+from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
+from nalu_bench.analysis.stats.ranges import MOST_AGREE, USUAL
+from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.registry import datasets
 
 if TYPE_CHECKING:
@@ -45,21 +48,38 @@ LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 def article(experiments: Sequence["Loaded"]) -> str:
     """The document in Markdown. Its links are those of a file in the folder of results."""
     discarded = _discarded()
-    papers = dict.fromkeys(one.experiment.folder for one in experiments)
+    papers = [_Paper(folder) for folder in dict.fromkeys(one.experiment.folder for one in experiments)]
     printed = {one.experiment.folder for one in experiments if one.experiment.published.exists()}
     parts = {name: part for one in experiments for name, part in one.manifest["parts"].items()}  # some are shared
     seconds = sum(part["seconds"] for part in parts.values())
     own = sum(one.experiment.folder not in printed for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
     return environment().get_template("article.md").render(
-        experiments=experiments, papers=list(map(_Paper, papers)), pages=list(map(_Page, experiments)),
-        own=own, sources=len(printed), short=_in_short(experiments), scope=_scope(experiments),
+        **title_page(paths.citation()), **_rules(),
+        experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
+        own=own, sources=len(printed), short=_in_short(experiments), by_unit=_by_unit(experiments, papers),
+        same_seeds=numbers.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
         compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
-        data=_data(experiments), unfinished=_unfinished(experiments), alpha=f"{100 * ALPHA:g} %",
-        rate=f"{100 * MARGIN_RATE:.0f} points", median=f"{math.exp(MARGIN_MEDIAN):.3g}", mean=MARGIN_MEAN,
-        least=f"{100 * LEAST_SHARE:.0f} %", widest=f"{100 * MOST_AGREE:.0f} %",
+        data=_data(experiments), unfinished=_unfinished(experiments),
     )  # fmt: skip
+
+
+def _rules() -> dict[str, str]:
+    """The thresholds of the statistics, as the text names them."""
+    low, high = (f"{100 * (0.5 + sign * MARGIN):.0f}" for sign in (-1, 1))
+    shares = {
+        "alpha": ALPHA,
+        "equivalence": EQUIVALENCE,
+        "mean": MARGIN_MEAN,
+        "least": LEAST_SHARE,
+        "widest": MOST_AGREE,
+    }
+    return {name: f"{100 * share:.0f} %" for name, share in shares.items()} | {
+        "rate": f"{100 * MARGIN_RATE:.0f} points", "median": f"{math.exp(MARGIN_MEDIAN):.3g}",
+        "samples": f"{low} to {high} %", "usual": f"{USUAL[0]:g} to {USUAL[1]:,g}", "few": f"{FEWEST}",
+        "resamples": f"{RESAMPLES:,}",
+    }  # fmt: skip
 
 
 def page(text: str) -> str:
@@ -94,7 +114,7 @@ class _Paper:
     """The README of a paper."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "README.md"
+        self.name, self._path = folder.name, folder / "README.md"
         self.title = self._path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
 
     @property
@@ -170,17 +190,12 @@ def _claim(line: Line, source: str) -> list[str]:
 
 def _numbers(experiments: Sequence["Loaded"]) -> str:
     """How many printed numbers of each experiment, and numbers recomputed from a source's runs, got which verdict."""
-    rows = []
-    for one in experiments:
-        numbers = [line for line in one.lines if line.counted and line.printed_text and not line.printed.in_words]  # type: ignore[union-attr]
-        for again, kind in ((False, "printed"), (True, "recomputed from the source's runs")):
-            found = [line.verdict for line in numbers if line.place.metric.endswith(RECOMPUTED) == again]
-            counted = [found.count(verdict) or "" for verdict in _COUNTED]
-            rows += [[one.experiment.name, kind, len(found), *counted]] if found else []
-    return _table(rows, "experiment", "numbers", "how many", *map(str, _COUNTED))
+    return _table(numbers.by_experiment(experiments), "experiment", "numbers", "how many", *map(str, numbers.COUNTED))
 
 
-_COUNTED = [verdict for verdict in Verdict if verdict is not Verdict.SAME_SEEDS]
+def _by_unit(experiments: Sequence["Loaded"], papers: Sequence[_Paper]) -> str:
+    header, rows = numbers.by_unit(experiments, {paper.name: paper.title for paper in papers})
+    return _table(rows, *header)
 
 
 def _seeds(experiments: Sequence["Loaded"]) -> str:

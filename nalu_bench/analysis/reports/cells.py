@@ -12,7 +12,7 @@ from nalu_bench.analysis.measure.solved import all_failed, solved_facts, solved_
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import median_interval, wilson_interval
+from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
 from nalu_bench.analysis.table.layout import Shown, Table, ours
@@ -114,7 +114,8 @@ def _solved(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
     for metric, column in {"solved_at_median": "solved_at", "sparsity_error_median": "sparsity_error"}.items():
         if column in runs:
             samples = solved[column].dropna().to_numpy(float)
-            yield row_of(place.at(metric=metric), Value(*median_interval(samples)), runs)
+            note = range_note(samples.size, len(runs))
+            yield row_of(place.at(metric=metric), Value(*median_interval(samples)), runs, note)
 
 
 def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:

@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
-from nalu_bench.analysis.stats.intervals import median_interval, wilson_interval
+from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Verdict, settle
 from nalu_bench.analysis.table.file import frame
@@ -87,8 +87,12 @@ class Leaderboard(Kind):
             "solved_at_median": Value(*median_interval(at)),
             "sparsity_error_median": Value(*median_interval(sparsity)),
         } | {name: Value(value) for name, value in others.items()}
-        steps = int(runs["steps"].max())
-        return [Row(place.at(metric=name), value, count, steps) for name, value in numbers.items()]
+        steps, few = int(runs["steps"].max()), range_note(at.size, count)
+        notes = {"solved_at_median": few, "sparsity_error_median": few}
+        return [
+            Row(place.at(metric=name), value, count, steps, notes=tuple(filter(None, [notes.get(name, "")])))
+            for name, value in numbers.items()
+        ]
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         ranked = _ranked(lines)

@@ -21,8 +21,10 @@ from nalu_bench.analysis.stats.compare import compare_means, compare_medians, co
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
+    likelihood_note,
     mean_interval,
     median_interval,
+    range_note,
     wilson_interval,
 )
 from nalu_bench.analysis.stats.ranges import Span
@@ -146,7 +148,11 @@ class Success(Kind):
         for metric, limit in self.further.items():
             below = int(passing(runs, *limit).sum())
             statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))
-        notes = {"sparsity_error_mean": clipped}
+        few = likelihood_note(len(at), len(runs))
+        notes = {
+            "solved_at_median": range_note(len(at), len(runs)), "solved_at_mean": few,
+            "sparsity_error_mean": "; ".join(filter(None, [clipped, few])),
+        }  # fmt: skip
         return [
             row_of(place.at(split=self.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
                 compare=partial(self._compare, place, metric, runs))
@@ -205,7 +211,7 @@ class Success(Kind):
             above = [style.operation_label(part[0].place.task, operation)] if several else []
             for cell, group in grouped(part, lambda line: line.place.cell()).items():
                 names = [*above, ", ".join(filter(None, [style.label(cell.model), str(cell.setting)]))]
-                for texts in _texts(by_metric(group), columns, compared):
+                for texts in _texts(by_metric(group), columns, compared, bool(self.seeds)):
                     rows.append([*names, *texts])
                     names = [""] * len(names)
                 above = [""] * len(above)
@@ -273,11 +279,12 @@ def _compare_recomputed(values: np.ndarray, recomputed: Printed) -> Comparison:
 
 
 def _texts(
-    cells: Mapping[str, Line], columns: Mapping[str, tuple[str, Format]], compared: bool
+    cells: Mapping[str, Line], columns: Mapping[str, tuple[str, Format]], compared: bool, by_seed: bool
 ) -> Iterator[list[Shown]]:
     """The lines of one cell in the table: each has a name and one entry per metric, the `columns`.
 
-    Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`.
+    Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`. Recomputed means
+    have a verdict of their own, which is `by_seed` where every seed of the source is known.
     """
     seeds = max(line.n_seeds for line in cells.values())
     renewed = {metric: cells[metric + RECOMPUTED] for metric in columns if metric + RECOMPUTED in cells}
@@ -290,7 +297,9 @@ def _texts(
     if not compared:
         return
     yield entries("printed", Theirs, cells)
+    yield entries("verdict", lambda line, _: Judged(line), cells)
     if renewed:
         yield entries("ours, plain mean", Ours, renewed)
-        yield entries("recomputed", Theirs, renewed)
-    yield entries("verdict", lambda line, _: Judged(line), {**cells, **renewed})
+        yield entries("theirs, plain mean", Theirs, renewed)
+        verdict = "verdict on seeds, not means" if by_seed else "verdict on plain means"
+        yield entries(verdict, lambda line, _: Judged(line), renewed)

@@ -1,6 +1,6 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.text import text
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format
@@ -25,6 +26,12 @@ DODGE = 0.12
 
 BOUNDS = ("value", "low", "high")
 
+WIDEST = 120
+"""Characters of a table: about as many as GitHub shows without a scroll bar (our choice)."""
+
+Column = tuple[str, Sequence[Shown]]
+"""A heading, and what stands below it."""
+
 
 @dataclass
 class SweepSettings(SuccessSettings):
@@ -36,7 +43,7 @@ class SweepSettings(SuccessSettings):
 
 @register("sweep", version=1)
 class Sweep(Success):
-    """Rows are values of one setting, columns models; each statistic of `success` has a table.
+    """Rows are values of one setting, columns models; each statistic of `success` has a table, or several narrow ones.
 
     The figure has one line a model, ours filled and the printed numbers hollow. The paper draws the mean of the solved
     step. Its printed value is not reliable (see `not_comparable`), so that our median stands beside it.
@@ -56,27 +63,46 @@ class Sweep(Success):
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         placed = self.placed(lines)
+        shown = [line for line in placed if line.place.metric in METRICS]
+        judged = any(line.judged for line in shown)
         return [
-            self._table(group, *METRICS[metric])
-            for metric, group in grouped(placed, lambda line: line.place.metric).items()
-            if metric in METRICS
+            table
+            for metric, group in grouped(shown, lambda line: line.place.metric).items()
+            for table in self._tables(group, *METRICS[metric], judged)
         ]
 
-    def _table(self, lines: Sequence[Line], name: str, form: Format) -> Table:
-        """The table of one statistic. Only models with a printed number have columns `printed` and `verdict`."""
-        header, columns = [self.report.axis], list[list[Shown]]()
+    def _tables(self, lines: Sequence[Line], name: str, form: Format, judged: bool) -> list[Table]:
+        """The tables of one statistic: models side by side, as many as fit into `WIDEST`."""
         places = sorted({self._at(line) for line in lines})
-        for model, group in grouped(lines, lambda line: line.place.model).items():
-            by_place = {self._at(line): line for line in group}
-            printed = any(line.printed_text for line in group)
-            shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
-            if printed:
-                shown |= {"printed": lambda line: Theirs(line, form), "verdict": Judged}
-            for word, show in shown.items():
-                header.append(f"{style.label(model)} {word}".strip())
-                columns.append([show(by_place[at]) if at in by_place else EMPTY for at in places])
-        rows = [[f"{at:g}", *(column[row] for column in columns)] for row, at in enumerate(places)]
-        return Table(f"{name}. {self.experiment.title} ({self.experiment.source})", header, rows)
+        first = (self.report.axis, [f"{at:g}" for at in places])
+        blocks = {
+            style.label(model): self._block(style.label(model), group, places, form, judged)
+            for model, group in grouped(lines, lambda line: line.place.model).items()
+        }
+        packed, about = list(_packed(first, blocks)), f"{self.experiment.title} ({self.experiment.source})"
+        return [
+            _side_by_side(
+                f"{name}{': ' + ' and '.join(labels) if len(packed) > 1 else ''}. {about}",
+                [first, *(column for label in labels for column in blocks[label])],
+            )
+            for labels in packed
+        ]
+
+    def _block(
+        self, label: str, lines: Sequence[Line], places: Sequence[float], form: Format, judged: bool
+    ) -> "list[Column]":
+        """The columns of a model. Only one with a printed number has a column `printed`, and `verdict` where some are.
+
+        Where nothing of the experiment is compared, the reason stands below the tables, and no verdict in them.
+        """
+        shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
+        if any(line.printed_text for line in lines):
+            shown |= {"printed": lambda line: Theirs(line, form)} | ({"verdict": Judged} if judged else {})
+        by_place = {self._at(line): line for line in lines}
+        return [
+            (f"{label} {word}".strip(), [show(by_place[at]) if at in by_place else EMPTY for at in places])
+            for word, show in shown.items()
+        ]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
@@ -125,6 +151,28 @@ class Sweep(Success):
     def _at(self, line: Line) -> float:
         """The number of the setting that varies."""
         return float(line.place.setting[self.report.against])
+
+
+def _side_by_side(title: str, columns: Sequence[Column]) -> Table:
+    rows = [list(row) for row in zip(*(shown for _, shown in columns), strict=True)]
+    return Table(title, [header for header, _ in columns], rows)
+
+
+def _packed(first: Column, blocks: Mapping[str, Sequence[Column]]) -> Iterator[list[str]]:
+    """The names of the blocks that stand side by side, behind the first column, in a table of at most `WIDEST`."""
+    names: list[str] = []
+    width = start = _width([first])
+    for name, block in blocks.items():
+        if names and width + _width(block) > WIDEST:
+            yield names
+            names, width = [], start
+        names, width = [*names, name], width + _width(block)
+    yield names
+
+
+def _width(columns: Sequence[Column]) -> int:
+    """The characters of columns in Markdown."""
+    return sum(3 + max(len(header), *(len(text(shown)) for shown in column)) for header, column in columns)
 
 
 def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from nalu_bench.analysis.stats.intervals import bootstrap_medians, newcombe_interval, newcombe_limits, student
+from nalu_bench.analysis.stats.intervals import FEWEST, bootstrap_medians, newcombe_interval, newcombe_limits, student
 from nalu_bench.analysis.stats.verdicts import ALPHA, Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, points, times
 
@@ -79,25 +79,25 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
 
     Source: ours; s as Efron & Tibshirani 1993, An Introduction to the Bootstrap, algorithm 6.1. Deviations: from the
     plain rule t = 1.96, which ignores that s is itself estimated. In simulations of equal medians without ties
-    (k0 = 100) the share of `differs` alone is 7 % for k = 2, 2 to 4 % for k = 3 to 9 and 4 to 6 % from 10 on; with 1.96
-    it is 40 % for k = 2, 14 % for 3, 5 to 12 % for 4 to 10 and 6 to 8 % above. Ties lower it, to 0 % where the floor
-    takes over.
+    (k0 = 100) the share of `differs` alone is 2 to 4 % for k = 6 to 9 and 4 to 6 % from 10 on; with 1.96 it is 5 to
+    12 % for 6 to 10 and 6 to 8 % above. Ties lower it, to 0 % where the floor takes over. Fewer seeds have a range and
+    no bootstrap error; for k = 2 that share would be 7 %.
 
     Args:
         samples: our solved-at steps of solved seeds only, positive and finite. printed_median: in steps; nan
         if nothing was solved. printed_solved: k0. resolution: the evaluation interval in steps, positive.
 
     Returns: the comparison alone (see `verdicts.settle`); difference and limits are natural logarithms of ours /
-    printed. Inconclusive, without a p-value, if k or k0 is below 2.
+    printed. Inconclusive, without a p-value, if k is below `FEWEST` or k0 below 2.
 
     Raises: ValueError for samples that are not positive and finite, or other arguments outside their range.
 
-    >>> compare_medians([8000.0, 9000.0, 9000.0, 10000.0], 9000.0, 100, 1000.0).verdict
+    >>> compare_medians([8000.0, 8500.0, 9000.0, 9000.0, 9500.0, 10000.0], 9000.0, 100, 1000.0).verdict
     <Verdict.AGREES: 'agrees'>
     """
     steps = _checked_steps(samples, resolution)
-    if steps.size < 2 or printed_solved < 2:
-        note = f"a median needs 2 solved seeds, ours has {steps.size} and the printed one {printed_solved}"
+    if steps.size < FEWEST or printed_solved < 2:
+        note = f"medians need {FEWEST} solved seeds of ours and 2 printed ones, got {steps.size} and {printed_solved}"
         return Comparison(Verdict.INCONCLUSIVE, notes=(note,))
     if not 0 < printed_median < math.inf:
         raise ValueError(f"printed_median must be positive and finite, got {printed_median}: pass it in steps")

@@ -17,6 +17,12 @@ BOOTSTRAP_SEED = 20_200_116
 RESAMPLES = 2_000
 """Draws of a bootstrap."""
 
+FEWEST = 6
+"""Samples from which on a bootstrap says something of a median: the limits of fewer are their range."""
+
+RANGE = "limits of the median: the range"
+"""The start of a note that says so."""
+
 
 class OutsideSupportWarning(UserWarning):
     """Samples lay outside the interval on which their distribution is defined, and were moved inside."""
@@ -184,7 +190,9 @@ def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[f
         D(m) = t + exp(-t) - 1 - mean log(x / x̄),   t = log(m / x̄)
 
     The maximum-likelihood mean m̂ is the sample mean x̄. Source: Wilks 1938, Ann. Math. Stat. 9, 60-62.
-    Deviations: none; the shape k is maximised anew for every candidate mean.
+    Deviations: none; the shape k is maximised anew for every candidate mean. Wilks' limit is for many samples: in
+    simulations 95 % limits hold the mean in 73 to 76 % of all cases for n = 2, 83 to 88 % for 3, 89 % for 4, 91 % for 5
+    and 91 to 96 % from 6 on; those of a beta mean likewise.
 
     Args:
         samples: one dimension, positive, any unit. confidence: strictly between 0 and 1.
@@ -251,7 +259,8 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float
         quantiles (1 ± confidence)/2 of median(x*),   x* = n draws with replacement from x
 
     Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, section 13.3. Deviations: none. BCa
-    cannot be used here: its jackknife acceleration is inconsistent for medians, and 0/0 if samples tie.
+    cannot be used here: its jackknife acceleration is inconsistent for medians, and 0/0 if samples tie. The 95 %
+    limits of fewer than `FEWEST` samples are their range, see `range_note`.
 
     Args:
         samples: one dimension. confidence: strictly between 0 and 1.
@@ -271,6 +280,32 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float
         return median, math.nan, math.nan
     low, high = np.quantile(bootstrap_medians(x), [tail, 1 - tail])
     return median, float(low), float(high)
+
+
+def range_note(solved: int, asked: int) -> str:
+    """Say that the limits of `median_interval` are a range, where too few of many seeds are solved; empty otherwise.
+
+    Where few were asked for, the report says so of all of them. The range of n samples holds the median of their
+    distribution with probability 1 - 2^(1 - n).
+
+    >>> range_note(4, 25), range_note(6, 25), range_note(1, 25), range_note(3, 3)
+    ('limits of the median: the range of 4 solved seeds, which holds it with 88 % confidence', '', '', '')
+    """
+    if asked < FEWEST or not 2 <= solved < FEWEST:
+        return ""
+    confidence = 100 * (1 - 2 ** (1 - solved))
+    return f"{RANGE} of {solved} solved seeds, which holds it with {confidence:.0f} % confidence"
+
+
+def likelihood_note(solved: int, asked: int) -> str:
+    """Say that limits of means by likelihood hold less than 95 %, where too few of many seeds are solved.
+
+    >>> likelihood_note(4, 25), likelihood_note(6, 25)
+    ('limits of the mean: by likelihood over 4 solved seeds, which hold it with less than 95 % confidence', '')
+    """
+    if asked < FEWEST or not 2 <= solved < FEWEST:
+        return ""
+    return f"limits of the mean: by likelihood over {solved} solved seeds, which hold it with less than 95 % confidence"
 
 
 def middle_range(samples: ArrayLike, share: float = 0.95) -> tuple[float, float]:

@@ -35,8 +35,8 @@ LEAST = 2
 
 LIMITS = {
     "threshold": "Threshold",
-    "threshold_over_mean": "as a multiple of the references' mean error",
-    "threshold_authors": "Threshold with the authors' 8 degrees of freedom",
+    "threshold_over_mean": "over the references' mean error",
+    "threshold_authors": "with the authors' 8 degrees of freedom",
 }
 """Metric of a threshold -> its name in the table."""
 

@@ -3,16 +3,26 @@
 import json
 import re
 import subprocess
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from nalu_bench import paths
+from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.pages import article
+from nalu_bench.analysis.pages import article, numbers
 from nalu_bench.analysis.pages.build import reported
+from nalu_bench.analysis.pages.title_page import title_page
+from nalu_bench.analysis.stats.samples import compare_values
 
 RESULTS = paths.CHECKOUT / "results"
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +40,71 @@ def test_every_claim_in_words_and_every_experiment_is_in_it(text: str) -> None:
         for line in one.lines:
             if line.threshold:
                 assert line.printed_text in text
+
+
+def test_its_title_page_names_authors_version_and_licence_as_the_citation_does(text: str, tmp_path: Path) -> None:
+    cited = yaml.safe_load(paths.citation().read_text(encoding="utf-8"))
+    head = text.partition("## In short")[0]
+    for told in (*(author["name"] for author in cited["authors"]), cited["title"], cited["version"], cited["license"]):
+        assert told in head
+    other = tmp_path / "CITATION.cff"
+    person = "{given-names: Ada, family-names: Lovelace, affiliation: Analytical Society}"
+    other.write_text(f"title: engine\nlicense: MIT\nauthors: [{person}, {{name: The others}}]\n")
+    assert title_page(other)["authors"] == "Ada Lovelace (Analytical Society); The others"
+
+
+def test_it_is_the_same_to_the_byte_wherever_it_is_made(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    assert article.article(list(reported(RESULTS))) == text
+    assert str(paths.CHECKOUT) not in text
+
+
+def test_every_printed_number_that_counts_is_in_the_table_by_unit_once() -> None:
+    experiments = list(reported(RESULTS))
+    titles = {one.experiment.folder.name: one.experiment.folder.name for one in experiments}
+    header, rows = numbers.by_unit(experiments, titles)
+    shown = pd.DataFrame(rows, columns=header).replace("", 0)
+    tables = pd.concat(
+        [pd.read_csv(one.folder / "table.csv", dtype=str).fillna("").assign(paper=one.experiment.folder.name)
+         for one in experiments]
+    )  # fmt: skip
+    counted = tables[(tables["printed"].str.fullmatch(r"[<>]?-?[\d.]+(e-?\d+)?")) & (tables["verdict"] != "")]
+    counted = counted[counted["verdict"] != "same seeds"]
+    for paper, lines in counted.groupby("paper"):
+        mine = shown[shown["source"].str.startswith(str(paper))]
+        assert mine["how many"].sum() == len(lines)
+        for verdict, count in lines["verdict"].value_counts().items():
+            assert mine[verdict].sum() == count
+        assert mine["compared"].sum() == (lines["verdict"] != "not comparable").sum()
+
+
+def test_what_a_papers_readme_discusses_is_discussed(text: str) -> None:
+    discussion = text.partition("\n## Discussion\n")[2].partition("\n## ")[0]
+    readmes = [readme.read_text(encoding="utf-8") for readme in paths.experiments_dir().glob("*/README.md")]
+    said = [prose.section(readme, heading) for readme in readmes for heading in ("Discussion", "Easy and hard")]
+    assert sum(map(bool, said)) >= 6
+    for section in said:
+        assert prose.plain(re.sub(r"\]\([^)]*\)", "", section)).strip() in re.sub(r"\]\([^)]*\)", "", discussion)
+
+
+def test_the_margin_of_samples_in_it_is_that_of_the_comparison(text: str) -> None:
+    """Two samples of one shape, shifted until a seed of ours is larger in just less, and just more, of all pairs."""
+    low, high = map(int, re.findall(r"lies within (\d+) to (\d+) %", one_line(text))[0])
+    sample, unsure = np.arange(1000.0), 0.03  # half of the 90 % interval is 2 points
+
+    def with_share(share: float) -> str:
+        shift = sample.size * (1 - np.sqrt(2 - 2 * share))
+        found = compare_values(sample + shift, sample)
+        assert found.difference + 0.5 == pytest.approx(share, abs=0.002)
+        return found.reason
+
+    assert "confidence within" in with_share(high / 100 - unsure)
+    assert "confidence not within" in with_share(high / 100 + unsure)
+    assert low + high == 100
 
 
 def test_its_links_lead_to_files(text: str) -> None:

@@ -74,6 +74,14 @@ METRICS = {
 PERCENT = {"accuracy"}
 """Metrics printed in percent with two digits, which the source files hold as shares."""
 
+DOCUMENTS = {
+    "seeds/iit-indore-report.txt": (
+        "Bharath kollanur, Counting/Manipulating numbers and, to Extrapolate the Numeric Relationship using Neural "
+        "Arithmetic Logic Units (Machine Learning minor project, IIT Indore; a report without date or address)"
+    )
+}
+"""A file that no reader can open -> the document that it holds."""
+
 TASKS = {
     "t=(x1+x2)*(x1+x2+x3+x4), 4 inputs, hidden 2": "ten_parameter",
     "static": "arithmetic",
@@ -136,7 +144,7 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
             "printed_high": given["ci_upper"],
             "n_seeds": given["n_seeds"],
             "printed_model": given["model"],
-            "source": given["source"],
+            "source": given["source"].replace(DOCUMENTS),
         }
     )[COLUMNS]
     for operation, keys in CORRECTED_OF.get(source.name, {}).items():

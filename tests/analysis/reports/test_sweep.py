@@ -10,7 +10,9 @@ from reported import cells_of, line_with, lines_of, lines_with, measured_of, run
 
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.reports.sweep import Sweep
+from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.render.markdown import markdown
+from nalu_bench.analysis.reports.sweep import WIDEST, Sweep
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -75,11 +77,11 @@ def test_a_table_has_one_row_a_size_and_a_figure_one_point_a_number() -> None:
     found, sweep = measured(), Sweep(FIGURE3A)
     rows = lines(found)
     tables = sweep.tables(rows)
-    assert [len(layout.rows) for layout in tables] == [9, 9, 9, 9]
-    assert tables[0].header == [
-        "Hidden size", "NMU", "NMU printed", "NMU verdict", "NAC•", "NAC• printed", "NAC• verdict",
-    ]  # fmt: skip
-    assert tables[1].header == ["Hidden size", "NMU", "NAC•"]
+    assert {len(layout.rows) for layout in tables} == {9}
+    headings = {layout.title.partition(". ")[0]: layout.header for layout in tables}
+    assert headings["Success rate: NMU"] == ["Hidden size", "NMU", "NMU printed", "NMU verdict"]
+    assert headings["Success rate: NAC•"] == ["Hidden size", "NAC•", "NAC• printed", "NAC• verdict"]
+    assert headings["Solved at step, median"] == ["Hidden size", "NMU", "NAC•"]
     assert [row[0] for row in cells_of(tables[0])] == [str(size) for size in SIZES]
     figure, drawn = sweep.figure(found, rows)
     labels = [(axis.get_xlabel(), axis.get_ylabel()) for axis in figure.axes]
@@ -90,6 +92,29 @@ def test_a_table_has_one_row_a_size_and_a_figure_one_point_a_number() -> None:
     assert counts[("printed", "nac_mul", "solved_at_mean")] == 3
     assert counts[("printed", "nmu", "success_rate")] == 9
     assert drawn["hidden"].isin(SIZES).all()
+
+
+def test_models_that_do_not_fit_side_by_side_have_tables_below_each_other_and_lose_no_number() -> None:
+    rows = lines(measured())
+    twins = [
+        replace(row, place=row.place.at(model=model))
+        for row in lines_with(rows, model="nmu")
+        for model in ("nalu", "nau", "nac")
+    ]
+    rates = [table for table in Sweep(FIGURE3A).tables([*rows, *twins]) if table.title.startswith("Success rate")]
+    assert len(rates) > 1
+    assert all("Success rate: " in table.title for table in rates)
+    shown = "\n".join(markdown(table, Footnotes.of([])) for table in rates)
+    assert max(len(line) for line in shown.splitlines() if line.startswith("|")) <= WIDEST + 10  # tabulate pads
+    headings = [heading for table in rates for heading in table.header]
+    models = ("NMU", "NAC•", "NALU", "NAU", "NAC₊")
+    assert all(headings.count(f"{model}{word}") == 1 for model in models for word in ("", " printed", " verdict"))
+
+
+def test_where_nothing_is_compared_no_column_says_so_row_by_row() -> None:
+    rows = lines(measured(10, 500_000))
+    rates = Sweep(FIGURE3A).tables(rows)[0]
+    assert rates.header == ["Hidden size", "NMU", "NMU printed", "NAC•", "NAC• printed"]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reported import lines_of, lines_with, measured_of, runs_of, verdicts_of
+from reported import cells_of, lines_of, lines_with, measured_of, runs_of, verdicts_of
 
+from nalu_bench.analysis.render.footnotes import Footnotes
+from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, experiment
@@ -122,10 +124,39 @@ def test_a_whole_campaign_has_the_papers_layout_and_verdicts_by_recomputed_means
     assert nothing.loc["sparsity_error_mean_recomputed", "note"] == reason
     for file in ("table.md", "table.tex"):
         text = (folder / file).read_text()
-        for line in ("ours, plain mean", "recomputed"):
+        for line in ("verdict", "ours, plain mean", "theirs, plain mean", "verdict on seeds, not means"):
             assert len(re.findall(rf"[|&] {line} +[|&]", text)) == 13
         places = [text.index(label) for label in ("a × b", "a + b", "a − b")] if file == "table.md" else [0]
         assert places == sorted(places)
+
+
+def test_a_verdict_on_the_seeds_behind_a_mean_stands_apart_from_the_verdicts_on_printed_numbers() -> None:
+    seeds = np.arange(25)
+    facts = {"solved": True, "solved_at": 18_000.0 + 1000 * seeds, "sparsity_error": 1e-5 * (1 + seeds)}
+    runs = runs_of("nau", 25, operation="add", steps=5_000_000, extrapolation_mse=1e-9, **facts)
+    kind = Success(TABLE2)
+    (table,) = kind.tables(lines_of(kind, measured_of(runs)))
+    rows, at = cells_of(table), list(table.header).index("Solved at step, mean")
+    ours = [row[2] for row in rows].index("ours (25 seeds)")
+    names, means = zip(*[(row[2], row[at]) for row in rows[ours + 1 : ours + 6]], strict=True)
+    assert names == ("printed", "verdict", "ours, plain mean", "theirs, plain mean", "verdict on seeds, not means")
+    assert means[1] == "not comparable"
+    assert means[4].startswith("differs, later in")
+
+
+def test_a_median_of_a_few_solved_seeds_is_said_to_have_their_range() -> None:
+    few = pd.Series([True] * 4 + [False] * 21)
+    facts = {"solved": few, "solved_at": np.where(few, 1.5e6 + 1000 * few.index, np.nan), "sparsity_error": 0.4}
+    runs = runs_of("nalu", 25, operation="add", steps=5_000_000, extrapolation_mse=1e-9, **facts)
+    kind, found = Success(TABLE2), measured_of(runs)
+    lines = lines_of(kind, found)
+    (median,) = lines_with(lines, model="nalu", operation="add", setting="", metric="solved_at_median")
+    assert median.verdict == "inconclusive"
+    assert "limits of the median: the range of 4 solved seeds, which holds it with 88 % confidence" in median.notes
+    assert (
+        "over fewer than 6 seeds those of medians are the seeds' range"
+        in Report(kind, found, lines, [], [], Footnotes.of([])).verdicts()
+    )
 
 
 def test_the_figure_has_a_panel_an_operation_and_apart_symbols_for_equal_rates() -> None:
@@ -165,7 +196,7 @@ def test_a_report_of_some_cells_says_what_there_is_and_what_not(home: Path, repo
     assert text.count("ours (no seeds yet)") == 11
     assert re.search(r"^\| a × b +\| NAC• +\| ours \(no seeds yet\)", text, re.MULTILINE)
     assert "* †n: n of 100 seeds.\n" in text
-    assert re.search(r"^\| +\| NMU .*\n(?:\|.*\n){3}\| +\| +\| verdict +\| \w+ †25 ", text, re.MULTILINE)
+    assert re.search(r"^\| +\| NMU .*\n(?:\|.*\n)\| +\| +\| verdict +\| \w+ †25 ", text, re.MULTILINE)
     assert re.search(r"^\* success_rate, .*: not comparable, no runs of ours\.$", text, re.MULTILINE)
 
 

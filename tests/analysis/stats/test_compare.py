@@ -155,7 +155,7 @@ def test_medians_on_a_1000_step_grid_differ_wrongly_in_at_most_about_5_percent(
     assert lowest <= share < 0.05 + 0.02 + 3.3 * math.sqrt(0.05 * 0.95 / 400)
 
 
-@pytest.mark.parametrize(("seeds", "highest"), [(2, 0.07), (3, 0.05), (5, 0.05), (10, 0.05)])
+@pytest.mark.parametrize(("seeds", "highest"), [(6, 0.05), (10, 0.05)])
 def test_medians_of_few_seeds_differ_wrongly_in_about_5_percent(seeds: int, highest: float) -> None:
     rng = np.random.default_rng(8)
     share = share_of_differs(
@@ -167,8 +167,7 @@ def test_medians_of_few_seeds_differ_wrongly_in_about_5_percent(seeds: int, high
         )
         for _ in range(1000)
     )
-    # With 1.96 it would be 40, 14, 7 and 8 %. The median of two is their mean, and the bootstrap error of a
-    # mean is sqrt(1 - 1/k) of the usual one, which costs 2 points.
+    # With 1.96 it would be up to 12 %.
     assert 0.01 < share < highest + 3.3 * math.sqrt(highest * (1 - highest) / 1000)
 
 
@@ -188,7 +187,7 @@ def test_median_interval_is_student_t_errors_wide_and_counts_both_sides() -> Non
     assert comparison.difference - comparison.low == pytest.approx(half, rel=1e-6)
 
 
-@pytest.mark.parametrize("seeds", [2, 3, 20])
+@pytest.mark.parametrize("seeds", [6, 20])
 def test_median_p_value_inverts_its_interval(seeds: int) -> None:
     steps = steps_on_the_grid(np.random.default_rng(9), seeds, 1e6, 0.3)
     comparison = compare_medians(steps, 1e6, 100, RESOLUTION)
@@ -208,11 +207,12 @@ def test_wide_median_intervals_are_inconclusive() -> None:
     assert alone(compare_medians(steps, float(np.median(steps)), 100, RESOLUTION)) is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("ours", "printed_solved"), [(0, 100), (1, 100), (50, 1), (50, 0)])
-def test_medians_of_fewer_than_two_solved_seeds_are_inconclusive(ours: int, printed_solved: int) -> None:
+@pytest.mark.parametrize(("ours", "printed_solved"), [(0, 100), (5, 100), (50, 1), (50, 0)])
+def test_medians_of_too_few_solved_seeds_are_inconclusive(ours: int, printed_solved: int) -> None:
     comparison = compare_medians([1e6] * ours, math.nan, printed_solved, RESOLUTION)
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.notes == (f"a median needs 2 solved seeds, ours has {ours} and the printed one {printed_solved}",)
+    told = f"medians need 6 solved seeds of ours and 2 printed ones, got {ours} and {printed_solved}"
+    assert comparison.notes == (told,)
     assert math.isnan(comparison.p_value)
 
 
@@ -220,7 +220,7 @@ def test_impossible_median_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="samples must be positive and finite"):
         compare_medians([1000.0, math.nan], 1000.0, 10, RESOLUTION)
     with pytest.raises(ValueError, match="printed_median must be positive and finite, got nan"):
-        compare_medians([1000.0, 2000.0], math.nan, 10, RESOLUTION)
+        compare_medians([1000.0, 2000.0] * 3, math.nan, 10, RESOLUTION)
     with pytest.raises(ValueError, match="resolution must be positive, got 0"):
         compare_medians([1000.0, 2000.0], 1000.0, 10, 0.0)
 

@@ -192,6 +192,15 @@ def test_beta_interval_covers_95_percent(mean: float, shape: float) -> None:
     assert_covers_95_percent(covered, 1000)
 
 
+@pytest.mark.parametrize(("seeds", "share"), [(2, 0.75), (3, 0.85), (5, 0.9)])
+def test_likelihood_limits_over_few_samples_hold_the_mean_as_often_as_is_told(seeds: int, share: float) -> None:
+    rng = np.random.default_rng(1)
+    steps, errors = rng.gamma(10.0, 0.1, (600, seeds)), 0.5 * rng.beta(2.0, 3.0, (600, seeds))
+    for mean, found in [(1.0, map(gamma_mean_interval, steps)), (0.2, map(beta_mean_interval, errors))]:
+        held = np.mean([low <= mean <= high for _, low, high in found])
+        assert held == pytest.approx(share, abs=0.05)
+
+
 def test_median_interval_covers_95_percent() -> None:
     rng = np.random.default_rng(9)
     covered = count_covered(median_interval, lambda: 1e6 * np.exp(0.5 * rng.standard_normal(50)), 1e6, 500)

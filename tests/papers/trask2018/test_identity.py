@@ -1,7 +1,6 @@
 """Errors inside and outside the training range, and the claims about them."""
 
 import csv
-import re
 from pathlib import Path
 
 import numpy as np
@@ -135,17 +134,6 @@ def test_a_few_bad_seeds_are_no_failure_of_an_activation() -> None:
 def test_the_non_linearity_of_a_relu_is_that_of_its_formula() -> None:
     # over [-a, a]: Var(relu) = 5 a²/48, Cov(x, relu) = a²/6, Var(x) = a²/3, so R² = (1/6)² / (1/3 · 5/48) = 4/5
     assert nonlinearity("relu", -20, 20, points=200_001) == pytest.approx(0.2, rel=1e-4)
-
-
-def test_the_claims_of_the_iit_report_are_quoted_from_it() -> None:
-    seeds = paths.CHECKOUT.parent / "shared" / "seeds"
-    if not seeds.exists():
-        pytest.skip("the sources are not at hand")
-    for line in published.read(experiment.load("iit_report/identity").published).to_dict("records"):
-        file = re.search(r"seeds/([\w-]+\.txt)", line["source"])
-        assert file
-        text = " ".join((seeds / file[1]).read_text(encoding="utf-8").split())
-        assert line["printed"] in text
 
 
 def test_the_figure_has_a_line_with_a_band_and_a_name_for_every_activation() -> None:
