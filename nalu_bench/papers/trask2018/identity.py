@@ -138,7 +138,7 @@ class Identity(Kind):
                 "failing": Value(failing / asked, *wilson_interval(failing, asked)),
             }
         rows = [row_of(place.at(metric=name), value, runs, note) for name, value in numbers.items()]
-        return [replace(one, n_seeds=len(errors)) for one in rows]
+        return [one if one.place.metric == "failing" else replace(one, n_seeds=len(errors)) for one in rows]
 
     def _cells(self, measured: Measured) -> list[Activation]:
         errors = self._errors(measured.predictions)
