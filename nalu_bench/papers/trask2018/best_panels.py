@@ -31,6 +31,8 @@ def draw(samples: Samples, splits: Mapping[str, str], lines: Sequence[Line]) -> 
     drawn = []
     for row, (setting, by_split) in zip(axes, samples.items(), strict=False):
         drawn += _errors(row, setting, by_split, splits, lines)
+    for axis, name in zip(axes[0], splits.values() if samples else [], strict=False):
+        axis.set_title(name)
     for axis, (number, mine) in zip(axes[-1], texts.items(), strict=False):
         drawn += _predictions(axis, number, mine)
     for row, used in zip(axes, [*(len(splits) for _ in samples), *([len(texts)] if texts else [])], strict=False):
@@ -57,9 +59,8 @@ def _errors(
         if line.place.setting == setting and line.place.metric == "mae"
     }
     row[0].set_ylabel("\n".join(["mean absolute error", *setting.told().split(", ")]))
-    for axis, (split, name) in zip(row, splits.items(), strict=False):
+    for axis, split in zip(row, splits, strict=False):
         axis.set_yscale("log")
-        axis.set_title(name)
         texts = {model: printed.get((split, model), "") for model in by_split[split]}
         panel = median_panel.draw(axis, by_split[split], texts, HIGHEST)
         drawn += [{"setting": str(setting), "split": split} | line for line in panel]

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from reported import cells_of, line_with, lines_of, lines_with, measured_of, runs_of, table_of
 
+from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.printed import published
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018.best_claims import Sentence
 from nalu_bench.papers.trask2018.best_draws import Best, shares
@@ -137,6 +139,25 @@ def test_the_predictions_are_those_of_the_best_network() -> None:
 def test_a_claim_that_cannot_be_read_is_refused(said: Sentence, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         said.check("mine")
+
+
+def test_the_numbers_are_those_of_the_papers_tables_under_every_reading() -> None:
+    source = paths.CHECKOUT.parent / "shared/published/trask2018_table3_11_language.csv"
+    if not source.exists():
+        pytest.skip(f"the source {source.name} is not at hand")
+    theirs = pd.read_csv(source, dtype=str)
+    ours = published.read(TABLE3.published).query("metric == 'mae'")
+    for setting, table in (
+        ("", "Table 3"),
+        ("reads=c", "Table 3"),
+        ("reads=both", "Table 3"),
+        ("states=last", "Table 11"),
+    ):
+        printed = theirs[theirs["experiment"].str.startswith(table) & (theirs["model"] != "LSTM w/ summed states")]
+        mine = ours[ours["setting"] == setting]
+        assert mine[["printed_model", "split", "printed"]].to_numpy().tolist() == (
+            printed[["model", "split", "value"]].to_numpy().tolist()
+        )
 
 
 def test_the_settings_and_the_sample_are_the_papers() -> None:
