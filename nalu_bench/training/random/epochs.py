@@ -44,7 +44,7 @@ class EpochDraw:
 
     def _order(self, epoch: int) -> Tensor:
         """The rows (S, L, examples) of an epoch in their order, that of the data where one batch holds them all."""
-        if self.batch == self.rows.count:
+        if self.batch == self.rows.count == self.examples:
             return torch.arange(self.batch).expand(len(self.keys), 1, self.batch)
         if self.chunks is not None:
             return self.chunks[:, permutation(self.keys, epoch, self.examples)].movedim(1, 0)
