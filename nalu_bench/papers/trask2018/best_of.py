@@ -20,7 +20,7 @@ from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Printed, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.trask2018 import best_claims, best_panels
 from nalu_bench.papers.trask2018.best_claims import Group, Sentence
 from nalu_bench.papers.trask2018.best_draws import Array, Best
@@ -90,11 +90,16 @@ class BestOf(Kind):
         for name, said in self.report.claims.items():
             said.check(name)
 
+    def require(self, measured: Measured) -> None:
+        known = [column for column in map(str, measured.runs) if "_" in column]
+        for column in (SELECTS, *(f"{split}_{MEASURE}" for split in self.report.splits)):
+            if column not in known:
+                raise unknown(f"error of the runs of {self.experiment.name}", column, known)
+
     def rows(self, measured: Measured) -> list[Row]:
         cells, groups = self._cells(measured), self._groups(measured)
-        steps = int(measured.runs["steps"].iloc[0])
-        task = measured.runs["task"].iloc[0]
-        rows = list(self._claims(Place(task), groups, steps))
+        task = str(measured.runs["task"].iloc[0])
+        rows = list(self._claims(Place(task), groups))
         for (model, setting), best in groups.items():
             place = Place(task, setting, model=model, metric=MEASURE)
             runs = pd.concat(cells[model, setting].values())
@@ -133,7 +138,7 @@ class BestOf(Kind):
         compare = _one_of(best, best.of_winners(column), ERRORS, medians.finite_or_worst(best.runs[column]))
         return Row(place, _value(best.of_winners(column)), len(runs), steps, compare, (best.told(),))
 
-    def _claims(self, where: Place, groups: Mapping[Group, Best | str], steps: int) -> Iterator[Row]:
+    def _claims(self, where: Place, groups: Mapping[Group, Best | str]) -> Iterator[Row]:
         for name, said in self.report.claims.items():
             metric = f"{CLAIM}{name}"
             for setting in [place.setting for place in self.published if place.metric == metric] or [Setting()]:

@@ -1,5 +1,6 @@
 """The best of several networks of each of several settings, against numbers that are one such draw."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -139,6 +140,12 @@ def test_the_predictions_are_those_of_the_best_network() -> None:
 def test_a_claim_that_cannot_be_read_is_refused(said: Sentence, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         said.check("mine")
+
+
+def test_a_split_that_the_runs_do_not_have_is_refused() -> None:
+    report = {**TABLE3.report, "splits": {"extrapolation": "Extrapolation"}}
+    with pytest.raises(UsageError, match="unknown error of the runs of trask2018/table3 'extrapolation_mae'"):
+        BestOf(replace(TABLE3, report=report)).require(measured())
 
 
 def test_the_numbers_are_those_of_the_papers_tables_under_every_reading() -> None:
