@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from nalu_bench.errors import UsageError
 from nalu_bench.models import parts
+from nalu_bench.tasks.text_tree import Level
 from nalu_bench.units import functional
 from nalu_bench.units.unit import Initialiser, Unit
 
@@ -118,8 +119,8 @@ class Recurrence(Network):
     """A unit that is fed its own output: s_t = cell([x_t, s_{t-1}]), y = head(first entries of s_T).
 
     (..., B, T, I) -> (..., B, O), or (..., B, T, O) with a prediction at every step. The cell is a unit with I + S
-    inputs and S outputs. The head reads the first of these outputs, as many as it has inputs. Penalties are computed
-    once, at the last step.
+    inputs and S outputs. The head reads as many of these outputs as it has inputs, from the entry `first` on. Penalties
+    are computed once, at the last step.
 
     Source: Trask et al. 2018, section 4.1, who do not write the recurrence out. Deviations: none known.
 
@@ -130,7 +131,8 @@ class Recurrence(Network):
         every: whether the head reads every state, or only the last.
         input_penalty: whether the cell's inputs of all steps are penalised, see `functional.input_penalty`. The cell
             must have a neutral element.
-        summed: whether the head reads every state and its outputs are added up.
+        summed: whether the head reads the sum of all states, y = head(s_1 + ... + s_T).
+        first: the first entry of a state that the head reads, such as H for the memory of an LSTM of H units.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class Recurrence(Network):
         every: bool = False,
         input_penalty: bool = False,
         summed: bool = False,
+        first: int = 0,
     ) -> None:
         super().__init__()
         self.cell = cell
@@ -149,6 +152,7 @@ class Recurrence(Network):
         self.every = every
         self.input_penalty = input_penalty
         self.summed = summed
+        self.first = first
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         return self.run(x.movedim(-2, 0).mT.unbind(0))  # examples as columns, as units compute
@@ -183,20 +187,20 @@ class Recurrence(Network):
         """
         seen: list[Tensor] = []
         earlier: list[Tensor] = []
+        total = torch.zeros((), dtype=steps[0].dtype, device=steps[0].device)
         for number, (before, state) in enumerate(self.unroll(steps, present)):
             if self.input_penalty:
                 earlier.append(before)
-            if self.every or self.summed:
+            if self.every:
                 seen.append(self.head(self.visible(state)))
-            if self.summed and present is not None:
-                seen[-1] = seen[-1].where(present[number].unsqueeze(-1), 0.0)
+            if self.summed:
+                read = self.visible(state)
+                total = total + (read if present is None else read.where(present[number].unsqueeze(-1), 0.0))
         inputs = torch.cat([steps[-1] if last is None else last, before], dim=-2).mT
-        hidden = self.visible(state)
+        hidden = total if self.summed else self.visible(state)
         penalties = add(self.cell.penalties(inputs), self.head.penalties(hidden))
         if self.input_penalty:
             penalties[INPUTS] = self._input_penalty(torch.cat([torch.stack(list(steps)), torch.stack(earlier)], dim=-2))
-        if self.summed:
-            return torch.stack(seen, dim=-2).sum(dim=-2), penalties
         return torch.stack(seen, dim=-2) if self.every else self.head(hidden), penalties
 
     def _input_penalty(self, inputs: Tensor) -> Tensor:
@@ -211,7 +215,7 @@ class Recurrence(Network):
 
     def visible(self, state: Tensor) -> Tensor:
         """The part of a state (..., S, B) that the head sees, (..., B, H)."""
-        return state[..., : self.head.in_features, :].mT
+        return state[..., self.first : self.first + self.head.in_features, :].mT
 
     def gates(self, x: Tensor) -> dict[str, Tensor]:
         """The gates of the cell at the last step, and of the head."""
@@ -226,28 +230,59 @@ class Reader(Recurrence):
     """A recurrence over the embedded tokens of texts: (..., B, T) -> (..., B, O).
 
     Tokens are integers below the embedding's number of inputs. -1 stands after the end of a text, where the state
-    stays. So the head reads the state after the last token, or every state with `every`, or those up to the last token
-    with `summed`.
+    stays. So the head reads the state after the last token, or every state with `every`, or the sum of those up to the
+    last token with `summed`.
 
-    Source: Trask et al. 2018, section 4.3. The authors told Madsen & Johansen that the head comes only after the last
-    token. Deviations: none known.
+    Source: Trask et al. 2018, section 4.3 and appendix D. Deviations: none known.
     """
 
     def __init__(
-        self, embedding: Unit, cell: Unit, head: Unit, initial: float = 0.0, every: bool = False, summed: bool = False
+        self,
+        embedding: Unit,
+        cell: Unit,
+        head: Unit,
+        initial: float = 0.0,
+        every: bool = False,
+        summed: bool = False,
+        first: int = 0,
     ) -> None:
-        super().__init__(cell, head, initial, every, summed=summed)
+        super().__init__(cell, head, initial, every, summed=summed, first=first)
         self.embedding = embedding
 
     def predict(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         tokens = x.movedim(-1, 0).unbind(0)
-        every = torch.arange(self.embedding.in_features, device=x.device).unsqueeze(-1)
-        one_hot = [(token.unsqueeze(-2) == every).to(torch.get_default_dtype()) for token in tokens]
-        vocabulary = self.embedding(torch.eye(len(every), device=x.device)).mT
-        # The input half of the cell is computed once per vocabulary entry, not once per text.
-        read = self.cell.read(vocabulary)
+        vocabulary, read = self._vocabulary()
+        one_hot = [_one_hot(token, self.embedding.in_features, vocabulary) for token in tokens]
         steps = [read @ chosen for chosen in one_hot]
         return self.run(steps, [token >= 0 for token in tokens], vocabulary @ one_hot[-1])
+
+    def predict_tree(self, levels: Sequence[Level]) -> tuple[Tensor, dict[str, Tensor]]:
+        """The predictions (n, O) for n texts, and the penalties: as `predict`, but what texts begin with is read once.
+
+        A text that is a level's end is predicted from the state there. There is no prediction at `every` step.
+        """
+        vocabulary, read = self._vocabulary()
+        state = self.initial_state(vocabulary[..., :1])
+        total = self.visible(state).mT * 0
+        inputs, hidden = [], []
+        for level in levels:
+            tokens = _one_hot(level.tokens, vocabulary.shape[-1], vocabulary)
+            parents = _one_hot(level.parents, state.shape[-1], vocabulary)
+            before = state @ parents
+            state = self.step(read @ tokens, before)
+            total = total @ parents + self.visible(state).mT
+            inputs.append(torch.cat([vocabulary @ tokens, before], dim=-2)[..., : level.ends])
+            hidden.append((total if self.summed else self.visible(state).mT)[..., : level.ends])
+        ends = torch.cat(hidden, dim=-1).mT
+        penalties = add(self.cell.penalties(torch.cat(inputs, dim=-1).mT), self.head.penalties(ends))
+        return self.head(ends), penalties
+
+    def _vocabulary(self) -> tuple[Tensor, Tensor]:
+        """Every embedded token as a column, and the input half of the cell for it: computed once, not once a text."""
+        weight = next(self.embedding.parameters())
+        tokens = torch.eye(self.embedding.in_features, device=weight.device, dtype=weight.dtype)
+        vocabulary = self.embedding(tokens).mT
+        return vocabulary, self.cell.read(vocabulary)
 
     def step(self, x: Tensor, state: Tensor) -> Tensor:
         return self.cell.advance(x, state)
@@ -262,3 +297,10 @@ def add(penalties: dict[str, Tensor], more: dict[str, Tensor]) -> dict[str, Tens
     for name, value in more.items():
         penalties[name] = penalties[name] + value if name in penalties else value
     return penalties
+
+
+def _one_hot(chosen: Tensor | Sequence[int], count: int, like: Tensor) -> Tensor:
+    """(..., count, B) for choices (..., B): a column for each, with 1 in the row of its number and 0 elsewhere."""
+    places = chosen if isinstance(chosen, Tensor) else torch.tensor(list(chosen), device=like.device)
+    rows = torch.arange(count, device=like.device).unsqueeze(-1)
+    return (places.unsqueeze(-2) == rows).to(like.dtype)

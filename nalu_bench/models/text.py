@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from nalu_bench.errors import UsageError
-from nalu_bench.models.recurrent import EVERY, SUMMED, Recurrent
+from nalu_bench.models.recurrent import Recurrent
 from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @register("text", version=2)
 @dataclass
 class Text(Recurrent):
-    """token_t -> e_t, [e_t, h_{t-1}] -> h_t at every token, then h -> output_size after the last, or summed over all.
+    """token_t -> e_t, [e_t, h_{t-1}] -> h_t at every token, then h -> output_size after the last, or their sum.
 
     Attributes:
         embedding_size: size of e.
@@ -40,5 +40,4 @@ class Text(Recurrent):
         from nalu_bench.units.embedding import Embedding
 
         cell, head = self.layers(self.embedding_size, task.output_size)
-        embedding = Embedding(task.input_size, self.embedding_size)
-        return Reader(embedding, cell, head, self.initial_state, self.outputs == EVERY, self.outputs == SUMMED)
+        return Reader(Embedding(task.input_size, self.embedding_size), cell, head, **self.reading())

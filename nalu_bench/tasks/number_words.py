@@ -12,7 +12,8 @@ import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
-from nalu_bench.tasks.task import Probes, Task
+from nalu_bench.tasks.task import Loss, Probes, Rows, Task
+from nalu_bench.tasks.text_tree import Level, tree
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,7 +32,7 @@ ABSENT = -1
 """Filler after the last token of a text that is shorter than the longest."""
 
 
-@register("number_words", version=1)
+@register("number_words", version=2)
 @dataclass
 class NumberWords(Task):
     """t = the number that a text says: "five hundred and fifteen" -> 515.
@@ -40,8 +41,7 @@ class NumberWords(Task):
     every token occurs in it. The validation split is a random sample of the others. The test split holds the rest.
 
     Source: Trask et al. 2018, section 4.3 and Table 3, where the splits have 169, 200 and 631 numbers. Deviations: the
-    paper's sample is not known. Ours is drawn once, from `split`, and is the same for all seeds. Batches are drawn with
-    replacement.
+    paper's sample is not known. Ours is drawn once, from `split`, and is the same for all seeds.
 
     Attributes:
         language: a language code of num2words.
@@ -51,6 +51,7 @@ class NumberWords(Task):
             languages that write a number as one word).
         split: the seed of the random samples.
         probed: number of texts of the test split for which the prediction after every token is kept.
+        texts: further texts for which it is kept, in words of the vocabulary, with the numbers that they stand for.
     """
 
     inputs: ClassVar[str] = "text"
@@ -64,6 +65,7 @@ class NumberWords(Task):
     tokens: str
     split: int
     probed: int
+    texts: dict[str, float]
 
     def validate(self) -> None:
         from num2words import CONVERTER_CLASSES
@@ -90,7 +92,16 @@ class NumberWords(Task):
                 f"task.probed must be at least 0 and within the test split of "
                 f"{count - self.training - self.validation} numbers, got {self.probed}."
             )
-        self._corpus()
+        words, longest = self.vocabulary(), self._corpus().tokens.shape[1]
+        for text in self.texts:
+            tokens = self._tokens(text)
+            for token in tokens:
+                if token not in words:
+                    raise unknown("token in task.texts", token, words)
+            if not 0 < len(tokens) <= longest:
+                raise UsageError(
+                    f"a text in task.texts must have 1 to {longest} tokens, got {len(tokens)} in {text!r}."
+                )
 
     @property
     def input_size(self) -> int:
@@ -107,9 +118,6 @@ class NumberWords(Task):
     def data_notes(self) -> dict[str, str]:
         return {"num2words": metadata.version("num2words")}
 
-    def program(self) -> tuple[Any, ...]:
-        return (self.input_size, self._corpus().tokens.shape, self.training)
-
     def vocabulary(self) -> list[str]:
         """All tokens of all numbers, in order of first use."""
         return self._corpus().vocabulary
@@ -123,26 +131,52 @@ class NumberWords(Task):
         corpus = self._corpus()
         return {"tokens": corpus.tokens[corpus.places[split]], "values": self.members(split).astype(np.float32)}
 
-    def fixed_numbers(self, split: str) -> np.ndarray:
-        count = len(self.members(split))
-        return ((np.arange(count, dtype=np.float32) + 0.5) / count)[None, :]
+    def rows(self, split: str) -> Rows:
+        return Rows(len(self.members(split)))
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
         tokens, values = split_parameters["tokens"], split_parameters["values"]
-        chosen = (numbers[0] * len(values)).long().clamp(max=len(values) - 1)
-        return tokens[chosen], values[chosen].unsqueeze(-1)
+        return tokens[numbers[0]], values[numbers[0]].unsqueeze(-1)
+
+    def objective(
+        self, network: Any, x: Tensor, t: Tensor, loss: Loss, noise: Tensor | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The loss of a batch. A network that can (`predict_tree`) reads each prefix of the whole training set once.
+
+        The loss is the same, to rounding. It takes a third of the time, because 169 texts of up to five tokens have
+        only 235 prefixes.
+        """
+        predict = getattr(network, "predict_tree", None)
+        if predict is None or x.shape[-2] < self.training:
+            return super().objective(network, x, t, loss, noise)
+        levels, values = self._tree()
+        y, penalties = predict(levels)
+        return loss(y, t.new_tensor(values)), penalties
+
+    def _tree(self) -> tuple[list[Level], list[list[float]]]:
+        train = self.split_parameters("train")
+        levels, order = tree(train["tokens"], ABSENT)
+        return levels, train["values"][order, None].tolist()
 
     def probes(self) -> Probes | None:
         words, texts = self.vocabulary(), self.split_parameters("test")
+        rows = zip(texts["tokens"][: self.probed], texts["values"].tolist(), strict=False)
+        read = [([words[token] for token in row if token != ABSENT], value) for row, value in rows]
+        read += [(self._tokens(text), value) for text, value in self.texts.items()]
         labels, inputs, targets = [], [], []
-        for row, value in zip(texts["tokens"][: self.probed], texts["values"], strict=False):
-            for length in range(1, int((row != ABSENT).sum()) + 1):
-                labels.append(words[row[length - 1]])
-                inputs.append(np.where(np.arange(len(row)) < length, row, ABSENT))
+        for tokens, value in read:
+            row = [words.index(token) for token in tokens]
+            for length in range(1, len(row) + 1):
+                labels.append(tokens[length - 1])
+                inputs.append(row[:length] + [ABSENT] * (self._corpus().tokens.shape[1] - length))
                 targets.append([value])
         return Probes(labels, np.array(inputs), np.array(targets, np.float32)) if inputs else None
+
+    def _tokens(self, text: str) -> list[str]:
+        """The tokens of a text, as the corpus has them."""
+        return _split(text, self._corpus().kind)
 
     def _corpus(self) -> Corpus:
         return _corpus(
@@ -158,11 +192,13 @@ class Corpus:
         vocabulary: all tokens.
         tokens: (numbers, length) indices into the vocabulary, filled up with `ABSENT`.
         places: split -> indices of its numbers, counted from the lowest.
+        kind: `words` or `characters`.
     """
 
     vocabulary: list[str]
     tokens: np.ndarray
     places: dict[str, np.ndarray]
+    kind: str
 
 
 @functools.cache
@@ -170,10 +206,7 @@ def _corpus(
     language: str, lowest: int, highest: int, tokens: str, training: int, validation: int, split: int
 ) -> Corpus:
     texts = _texts(language, lowest, highest)
-    kinds = {
-        "words": [re.findall(r"[^\s,-]+", text) for text in texts],
-        "characters": [list(text) for text in texts],
-    }
+    kinds = {kind: [_split(text, kind) for text in texts] for kind in TOKENS[1:]}
     order = [*range(FIRST), *(FIRST + np.random.default_rng(split).permutation(len(texts) - FIRST)).tolist()]
     for kind in kinds if tokens == "auto" else [tokens]:
         tokenised = kinds[kind]
@@ -187,21 +220,25 @@ def _corpus(
                 "validation": rest[fill : fill + validation],
                 "test": rest[fill + validation :],
             }
-            return _indexed(tokenised, {name: np.array(found) for name, found in places.items()})
+            return _indexed(tokenised, {name: np.array(found) for name, found in places.items()}, kind)
     raise UsageError(
         f"the training split must hold the first {FIRST} numbers and every token, at least {len(needed)} numbers in "
         f"{kind}, got task.training={training}; raise it or choose another task.tokens."
     )
 
 
-def _indexed(texts: list[list[str]], places: dict[str, np.ndarray]) -> Corpus:
+def _split(text: str, kind: str) -> list[str]:
+    return re.findall(r"[^\s,-]+", text) if kind == "words" else list(text)
+
+
+def _indexed(texts: list[list[str]], places: dict[str, np.ndarray], kind: str) -> Corpus:
     vocabulary = {
         token: number for number, token in enumerate(dict.fromkeys(token for text in texts for token in text))
     }
     tokens = np.full((len(texts), max(map(len, texts))), ABSENT)
     for row, text in zip(tokens, texts, strict=True):
         row[: len(text)] = [vocabulary[token] for token in text]
-    return Corpus(list(vocabulary), tokens, places)
+    return Corpus(list(vocabulary), tokens, places, kind)
 
 
 def _texts(language: str, lowest: int, highest: int) -> list[str]:

@@ -65,5 +65,5 @@ def test_without_results_and_without_printed_numbers_it_says_so(
         folders.find(TABLE6, tmp_path)
     with pytest.raises(UsageError, match="unknown budget with results of trask2018/table6 'smoke'"):
         folders.find(TABLE6, paths.results_dir(), "smoke")
-    with pytest.raises(UsageError, match="trask2018/figure3 has no printed numbers"):
-        explain(experiment.load("trask2018/figure3"), paths.results_dir() / "trask2018/figure3", {})
+    with pytest.raises(UsageError, match="leaderboard/static has no printed numbers"):
+        explain(experiment.load("leaderboard/static"), paths.results_dir() / "leaderboard/static", {})

@@ -52,11 +52,35 @@ def test_unknown_outputs_are_refused(capsys: pytest.CaptureFixture[str]) -> None
     assert "unknown outputs of a recurrent model 'all'" in capsys.readouterr().err
 
 
-def test_a_head_may_read_every_state_and_sum_what_it_finds() -> None:
+def test_a_head_may_read_the_sum_of_all_states() -> None:
     summed = drawn(Recurrence(NAC(5, 3), NAC(3, 2), summed=True)).float()
-    every = Recurrence(summed.cell, summed.head, every=True)  # type: ignore[arg-type]
+    states = Recurrence(summed.cell, Sum(3, 3), every=True)  # type: ignore[arg-type]
     x = torch.rand(4, 6, 2)
-    torch.testing.assert_close(summed(x), every(x).sum(-2))
+    torch.testing.assert_close(summed(x), summed.head(states(x).sum(-2)))
+
+
+class Sum(Linear):
+    """Returns its inputs."""
+
+    def columns(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+@pytest.mark.parametrize(("first", "size", "part"), [(0, 2, slice(0, 2)), (2, 2, slice(2, 4)), (0, 4, slice(0, 4))])
+def test_a_head_reads_h_or_the_memory_or_both(first: int, size: int, part: slice) -> None:
+    network = drawn(Recurrence(LSTM(7, 4), Linear(size, 1), first=first))
+    x = torch.rand(6, 1, 3, dtype=torch.float64)
+    state = network.cell(torch.cat([x[:, 0], torch.zeros(6, 4)], dim=-1))
+    torch.testing.assert_close(network(x), network.head(state[:, part]))
+
+
+def test_what_is_read_is_checked_and_goes_unsaid_in_the_identity(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "reads" not in cell("model=lstm").identity()["model"]
+    assert cell("model=lstm", "model.reads=c").digest != cell("model=lstm").digest
+    assert main(["run", "task=recurrent_arithmetic", "model=lstm", "model.reads=memory"]) == 2
+    assert "'memory'. Known: both, c, h." in capsys.readouterr().err
+    assert main(["run", "task=recurrent_arithmetic", "model=rnn_nac", "model.reads=c"]) == 2
+    assert "model.reads must be h with a cell without memory (nac), got c" in capsys.readouterr().err
 
 
 def test_what_stands_after_a_text_is_not_summed() -> None:

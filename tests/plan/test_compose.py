@@ -185,6 +185,6 @@ def test_the_words_typed_are_told_and_a_choice_or_other_seeds_change_no_cell() -
     chosen = compose.plan_experiment(table3, given)
     assert chosen.overrides == ("seeds=1", "model=text_lstm")
     assert table3.changes(chosen.overrides) == []
-    changed = compose.plan_experiment(table3, [*given, "task.language=de", "+budget.steps=10"])
-    assert changed.overrides == (*chosen.overrides, "task.language=de", "+budget.steps=10")
-    assert table3.changes(changed.overrides) == ["task.language=de", "+budget.steps=10"]
+    changed = compose.plan_experiment(table3, [*given, "task.split=1", "+budget.steps=10"])
+    assert changed.overrides == (*chosen.overrides, "task.split=1", "+budget.steps=10")
+    assert table3.changes(changed.overrides) == ["task.split=1", "+budget.steps=10"]

@@ -110,7 +110,7 @@ def test_a_share_that_is_none_is_refused(share: str) -> None:
         ("{kind: success, criterion: task, layuot: {}}", "did you mean 'layout'"),
         ("{kind: success, criterion: task, layout: 5}", "the report of mine/table: layout"),
         ("{kind: sweep, criterion: task, axis: Size}", "must set against"),
-        ("{kind: errors, splits: [train]}", "the report of mine/table: splits"),
+        ("{kind: best_of, count: 1, over: {}, splits: [train]}", "the report of mine/table: splits"),
     ],
 )
 def test_a_report_that_cannot_be_made_is_refused_before_training(

@@ -11,6 +11,7 @@ from nalu_bench.cli import main
 from nalu_bench.models.network import Reader
 from nalu_bench.plan import compose
 from nalu_bench.tasks.number_words import ABSENT, NumberWords
+from nalu_bench.tasks.text_tree import tree
 from nalu_bench.units import Linear
 from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.lstm import LSTM
@@ -75,7 +76,7 @@ def test_another_sample_is_one_override_and_the_same_one_is_drawn_again() -> Non
 def test_an_evaluation_sees_every_number_of_its_split_once(split: str) -> None:
     chosen = task()
     constants = {name: torch.from_numpy(value) for name, value in chosen.split_parameters(split).items()}
-    _, t = chosen.sample(torch.from_numpy(chosen.fixed_numbers(split)), {}, constants)
+    _, t = chosen.sample(torch.arange(chosen.rows(split).count).unsqueeze(0), {}, constants)
     assert t[:, 0].tolist() == chosen.members(split).tolist()
 
 
@@ -146,3 +147,40 @@ def test_another_num2words_is_another_address(monkeypatch: pytest.MonkeyPatch) -
     assert "data" not in cell.identity()
     monkeypatch.setattr("nalu_bench.tasks.number_words.metadata.version", lambda name: "99.0")
     assert cell.identity()["data"] == {"num2words": "99.0"}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("reads", ["h", "c", "both"])
+@pytest.mark.parametrize("outputs", ["sum", "last"])
+def test_a_whole_training_set_read_as_a_tree_has_the_same_loss(reads: str, outputs: str) -> None:
+    overrides = ["task=number_words", "model=text_lstm_nalu", f"model.reads={reads}", f"model.outputs={outputs}"]
+    cell = compose.plan_cells(overrides, multirun=False).cells[0].cell
+    network = cell.model.build(cell.task).double()
+    generator = Generator().manual_seed(0)
+    for name, initialise in network.initialisers().items():
+        initialise(network.get_parameter(name), generator)
+    train = cell.task.split_parameters("train")
+    x, t = torch.from_numpy(train["tokens"]), torch.from_numpy(train["values"]).double().unsqueeze(-1)
+    loss, _ = cell.task.objective(network, x, t, nn.functional.mse_loss, None)
+    torch.testing.assert_close(loss, nn.functional.mse_loss(network(x), t))
+
+
+def test_every_prefix_of_the_training_set_is_in_the_tree_once() -> None:
+    chosen = task()
+    levels, order = tree(chosen.split_parameters("train")["tokens"], ABSENT)
+    assert sorted(order.tolist()) == list(range(169))
+    assert sum(level.ends for level in levels) == 169
+    prefixes = {tuple(text[:length]) for text in texts(chosen, "train").values() for length in range(1, len(text) + 1)}
+    assert sum(len(level.tokens) for level in levels) == len(prefixes)
+
+
+def test_texts_that_are_no_numbers_are_probed_and_unknown_tokens_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    probes = task("task.texts={twenty seven and eighty: 107}").probes()
+    assert probes is not None
+    assert (probes.labels, set(probes.targets[:, 0])) == (["twenty", "seven", "and", "eighty"], {107.0})
+    for text, words in (
+        ("twenty and many", "unknown token in task.texts 'many'"),
+        ("and " * 9, "must have 1 to 5 tokens"),
+    ):
+        assert main(["run", "task=number_words", "model=text_lstm", "budget=smoke", f"task.texts={{{text}: 1}}"]) == 2
+        assert words in " ".join(capsys.readouterr().err.split())

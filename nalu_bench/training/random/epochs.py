@@ -43,7 +43,9 @@ class EpochDraw:
         return self.order[:, :, number * self.batch : (number + 1) * self.batch].contiguous()
 
     def _order(self, epoch: int) -> Tensor:
-        """The rows (S, L, examples) of an epoch in their order."""
+        """The rows (S, L, examples) of an epoch in their order, that of the data where one batch holds them all."""
+        if self.batch == self.rows.count == self.examples:
+            return torch.arange(self.batch).expand(len(self.keys), 1, self.batch)
         if self.chunks is not None:
             return self.chunks[:, permutation(self.keys, epoch, self.examples)].movedim(1, 0)
         orders = permutation(self.keys, epoch, self.rows.count)[:, : self.examples * self.length]

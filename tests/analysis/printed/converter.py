@@ -47,7 +47,6 @@ MODELS_OF: dict[str, dict[str, str]] = {
         "NAC+": "image_nac",
         "NAC+,Rz": "image_nac_inputs",
     },
-    "number_words": {"LSTM": "text_lstm", "LSTM + NAC": "text_lstm_nac", "LSTM + NALU": "text_lstm_nalu"},
 }
 """Task -> its own models by their printed names."""
 
@@ -89,7 +88,6 @@ TASKS = {
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
     "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
     "recurrent": "recurrent_arithmetic",
-    "number translation (number strings to scalars)": "number_words",
     "single operation, n operands": "operands",
     "2 operands": "operands",
     "5 operands": "operands",

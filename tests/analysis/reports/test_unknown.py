@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from reported import cells_of, lines_of, measured_of, runs_of
+from reported import lines_of, runs_of
 
 from nalu_bench import registry
 from nalu_bench.analysis import results
@@ -41,9 +41,11 @@ REPORTS: dict[str, dict[str, Any]] = {
     "relative_errors": {
         "chosen": {"size": "2"}, "claims": {"all": {"models": ["mystery"], "splits": ["validation"], "at_most": 10}},
     },
-    "errors": {"splits": {"validation": "Validation"}},
     "accuracies": {"examples": 10, "tables": [TABLE]},
-    "prefixes": {},
+    "best_of": {
+        "count": 2, "over": {"size": ["2"]}, "splits": {"validation": "Validation"},
+        "claims": {"all": {"numbers": [["mystery validation"]], "at_most": 10}},
+    },
     "surface": {
         "task": "riddle", "operation": "modulo", "x": [1, 2], "target": 2, "first": [[1, 0], [0, 1]],
         "second": [[1, 1]], "points": 3, "highest": 5, "panels": [PANEL, PANEL],
@@ -73,7 +75,7 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
-OPERATIONS_UNSAID = ("success", "sweep", "series_success", "errors", "surface", "prefixes", "timing")
+OPERATIONS_UNSAID = ("success", "sweep", "series_success", "surface", "best_of", "timing")
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -108,18 +110,6 @@ OTHERS = {"identity", "identity_integers", "cells"}
 
 def test_every_other_kind_is_tried_with_unknown_names() -> None:
     assert set(REPORTS) == set(registry.reports.entries) - OTHERS
-
-
-def test_texts_of_two_languages_may_have_other_tokens(tmp_path: Path) -> None:
-    kind = kind_of("prefixes", tmp_path)
-    frames = []
-    for model, tokens in (("one", ["forty", "two"]), ("two", ["zwei", "und", "vierzig"])):
-        probes = pd.DataFrame({"probe": range(len(tokens)), "label": tokens, "output": 0, "target": 42.0})
-        frames.append(probes.assign(cell=f"cell {model}", seed=0, prediction=1.0))
-    measured = measured_of(runs("one"), runs("two"), predictions=pd.concat(frames))
-    (table,) = kind.tables(lines_of(kind, measured))
-    assert [row[1] for row in cells_of(table)] == ["forty", "two", "zwei", "und", "vierzig"]
-    assert [row[2] == "–" for row in cells_of(table)] == [False, False, True, True, True]
 
 
 def test_cells_that_a_table_would_mix_are_refused_before_training(

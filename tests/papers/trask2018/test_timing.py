@@ -202,6 +202,6 @@ def test_times_that_the_report_does_not_mean_are_refused_before_training(overrid
 
 
 def test_a_report_on_times_needs_the_grid_world() -> None:
-    cells = compose.plan_experiment(experiment.load("trask2018/figure3"), ["budget=smoke"]).cells
+    cells = compose.plan_experiment(experiment.load("trask2018/table3"), ["budget=smoke"]).cells
     with pytest.raises(UsageError, match="needs a task with times and test_times"):
         Timing(FIGURE5).check(cells)

@@ -70,6 +70,15 @@ def groups(examples: Tensor) -> set[frozenset[int]]:
     return {frozenset(example) for example in examples.mT.tolist()}
 
 
+def test_one_batch_of_all_rows_has_them_as_they_stand() -> None:
+    draw = EpochDraw(Rows(8), 1, 8, SEEDS)
+    assert draw(1).shape == (3, 1, 8)
+    assert (draw(5) == torch.arange(8)).all()
+    several = EpochDraw(Rows(8, remainder=KEEP), 2, 8, SEEDS)
+    assert several(1).shape == (3, 2, 4)
+    assert (several(1).flatten(1).sort(dim=-1).values == torch.arange(8)).all()
+
+
 def test_fixed_chunks_stay_together_in_every_epoch_and_for_every_seed() -> None:
     fixed, free = (EpochDraw(Rows(60, fixed=kept), 3, 5, SEEDS) for kept in (True, False))
     expected = groups(epoch(fixed, 0)[0])
