@@ -23,6 +23,7 @@ from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
 from nalu_bench.plan import sweep
+from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.schema import Status
 
 LEAST_SHARE = 0.2
@@ -56,7 +57,7 @@ class Report:
         """Compare the measurements with the printed numbers."""
         lines = compared(_comparable(kind, measured), kind.published)
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
-        remarks = [*kind.experiment.remarks, *_remarks(lines, skipped), *_unjudged(measured)]
+        remarks = [*_told(kind.experiment), *_remarks(lines, skipped), *_unjudged(measured)]
         footnotes = Footnotes.of([] if kind.shows_notes else lines)
         return cls(kind, measured, lines, kind.tables(lines), remarks, footnotes)
 
@@ -151,6 +152,12 @@ class Report:
     def stands_in(self) -> str:
         """Which data stand in for those of the source; empty if none do."""
         return stand_ins(self.measured.manifest)
+
+
+def _told(experiment: Experiment) -> list[str]:
+    """The remarks of an experiment, and of which others it is an excerpt."""
+    whole = " and ".join(experiment.excerpt)
+    return [*experiment.remarks, *([f"an excerpt of {whole}, which have the full scale"] if whole else [])]
 
 
 def _found(lines: Sequence[Line]) -> str:

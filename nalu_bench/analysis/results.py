@@ -148,14 +148,14 @@ def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, ce
 def target(plan: "Plan", results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, else `results/local/...`.
 
-    Sweeps and runs on data that stand in for those of the source are always local.
+    Sweeps, excerpts, and runs on data that stand in for those of the source are always local.
     """
     experiment = plan.experiment
     shared, local = results / experiment.name, results / LOCAL / experiment.name
     committed = held_budget(shared)
     smaller = committed in experiment.budgets and experiment.work(plan.budget) < experiment.work(committed)
     instead = any(want.cell.task.stands_in() for want in plan.cells)
-    custom = plan.overrides or plan.budget == "smoke" or experiment.local
+    custom = plan.overrides or plan.budget == "smoke" or experiment.local or bool(experiment.excerpt)
     return local if custom or smaller or instead else shared
 
 

@@ -94,6 +94,8 @@ class File:
         remarks: what a reader of the report must know, each a sentence without its full stop.
         incomparable: why nothing that the source prints is compared, such as a protocol that is known to be another;
             empty if it is.
+        excerpt: the experiments that have all of its cells and printed numbers, if there are such. Its results are
+            never committed, so that no printed number counts twice.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -111,6 +113,7 @@ class File:
     usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
     remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
     incomparable: str = field(default="", metadata={"must": "a text"})
+    excerpt: list[str] = field(default_factory=list, metadata={"must": "a list of experiments"})
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class Experiment:
     usual: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     incomparable: str = ""
+    excerpt: list[str] = field(default_factory=list)
     local: bool = False
 
     @property
@@ -234,7 +238,7 @@ def load(name: str) -> Experiment:
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.remarks, read.incomparable,
+        read.remarks, read.incomparable, read.excerpt,
     )  # fmt: skip
 
 

@@ -83,6 +83,11 @@ def test_a_smaller_budget_and_changed_values_go_to_local(plan: compose.Plan, tmp
     assert writer.target(replace(plan, overrides=["model=nau"]), results) == local
 
 
+def test_an_excerpt_of_other_experiments_is_always_local(plan: compose.Plan, tmp_path: Path) -> None:
+    excerpt = replace(plan, experiment=replace(plan.experiment, excerpt=["madsen2020/table2"]))
+    assert writer.target(excerpt, tmp_path) == tmp_path / "local" / plan.experiment.name
+
+
 def test_changed_values_are_held_against_nothing_and_named(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
     changed = replace(plan, overrides=["task.interpolation=[1,3]"])

@@ -91,9 +91,17 @@ class RelativeErrors(Kind):
                     f"the untrained models for {' '.join(map(str, words))} are not there: run the experiment first."
                 )
 
+        if not any(self._is_chosen(place.setting) for place, _ in self._cells(measured)):
+            chosen = ", ".join(f"{word} {value}" for word, value in self.report.chosen.items())
+            raise UsageError(f"no trained network with {chosen} is there, which is drawn: run the experiment first.")
+
+    def _cells(self, measured: Measured) -> list[tuple[Place, pd.DataFrame]]:
+        """The trained models with their runs."""
+        return list(by_cell(measured.runs[measured.runs["role"] == "cell"]))
+
     def rows(self, measured: Measured) -> list[Row]:
-        runs, base = measured.runs, measured.runs[measured.runs["role"] == BASELINE]
-        cells = list(by_cell(runs[runs["role"] == "cell"]))
+        base = measured.runs[measured.runs["role"] == BASELINE]
+        cells = self._cells(measured)
         relative = {(place, split): _relative(group, base, split) for place, group in cells for split in SPLITS}
         rows = [
             row for place, group in cells for split in SPLITS
@@ -185,11 +193,8 @@ class RelativeErrors(Kind):
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' percentages under the chosen hypothesis, printed numbers hollow."""
-        runs = measured.runs
-        base = runs[runs["role"] == BASELINE]
-        cells = [
-            (place, group) for place, group in by_cell(runs[runs["role"] == "cell"]) if self._is_chosen(place.setting)
-        ]
+        base = measured.runs[measured.runs["role"] == BASELINE]
+        cells = [(place, group) for place, group in self._cells(measured) if self._is_chosen(place.setting)]
         panels = [(task, split) for task in dict.fromkeys(place.task for place, _ in cells) for split in SPLITS]
         operations = list(dict.fromkeys(place.operation for place, _ in cells))
         printed = {line.place: line.printed.text for line in lines if line.printed}
