@@ -20,17 +20,21 @@ ERRORS: Span = (0, math.inf)
 MOST_AGREE = 0.3
 """A range that more than this share of all numbers would agree with is `uninformative` (our choice)."""
 
-USUAL: Span = (0.1, 1000)
-"""Numbers without a bound count as log-uniform between these limits (our choice)."""
+DECADES = 4
+"""Numbers without a bound count as log-uniform over so many powers of ten, as many as [0.1, 1000] has (our choice)."""
 
 
 class Rounded(NamedTuple):
-    """A printed number, the ends of what is rounded to it, and whether it only bounds the number from below."""
+    """A printed number, the ends of what is rounded to it, and whether it only bounds the number from below.
+
+    Numbers up to `unit`, one unit of its last digit or the L of "<L", cannot be told apart from 0 as it is printed.
+    """
 
     least: float
     value: float
     most: float
     bound: bool
+    unit: float
 
     def holds(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each number would be printed so."""
@@ -45,7 +49,9 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
         exact          iff  every seed rounds to the printed number
         uninformative  iff  it agrees, but more than 30 % of all numbers would
 
-    "All numbers" are log-uniform on [0.1, 1000] for a span without an end, else uniform on the span.
+    "All numbers" are uniform on the span; for one without an end they are log-uniform over four decades, so that a
+    range is uninformative if its ends are a factor of more than 16 apart. What print cannot tell apart is one number:
+    all up to one unit of the last digit, to the L of "<L", and from the L of ">L" on.
 
     The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
     no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
@@ -77,7 +83,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
         return Comparison(Verdict.INCONCLUSIVE, notes=(*notes, f"a range needs 2 seeds, got {numbers.size}"))
     median, (low, high) = float(np.median(numbers)), middle_range(numbers)
     agrees = median > given.value if given.bound else low <= given.most and high >= given.least
-    verdict, share = _verdict(agrees, bool(given.holds(numbers).all()), low, high, span)
+    verdict, share = _verdict(agrees, bool(given.holds(numbers).all()), _share(low, high, span, given))
     by = "" if agrees else _distance(median, given, span, better)
     reason = (
         f"the middle 95 % of our seeds, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} as it is rounded"
@@ -119,7 +125,7 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     least, most = wilson_interval(round(printed * examples), examples)
     low, high = middle_range(shares)
     agrees, exact = low <= most and high >= least, bool(np.all(np.abs(shares - printed) <= 0.5 / examples))
-    verdict, share = _verdict(agrees, exact, low, high, (0, 1))
+    verdict, share = _verdict(agrees, exact, min(high, 1.0) - max(low, 0.0))
     median = float(np.median(shares))
     reason = (
         f"the middle 95 % of our seeds, {100 * low:.1f} to {100 * high:.1f} %, {_meets(agrees)} the printed "
@@ -129,20 +135,20 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     return Comparison(verdict, median - printed, low - most, high - least, math.nan, (), by, f"{reason}{_told(share)}")
 
 
-def _verdict(agrees: bool, exact: bool, low: float, high: float, span: Span) -> tuple[Verdict, float]:
+def _verdict(agrees: bool, exact: bool, share: float) -> tuple[Verdict, float]:
     """The verdict, and the share of all numbers that would have agreed too (nan where that changes nothing)."""
     if exact or not agrees:
         return (Verdict.EXACT if exact else Verdict.DIFFERS), math.nan
-    share = _share(low, high, span)
     return (Verdict.UNINFORMATIVE if share > MOST_AGREE else Verdict.AGREES), share
 
 
-def _share(low: float, high: float, span: Span) -> float:
-    """The share of all numbers that lie between `low` and `high`."""
-    if math.isinf(span[1]):
-        low, high = (math.log(min(max(limit, USUAL[0]), USUAL[1])) for limit in (low, high))
-        span = (math.log(USUAL[0]), math.log(USUAL[1]))
-    return (min(high, span[1]) - max(low, span[0])) / (span[1] - span[0])
+def _share(low: float, high: float, span: Span, printed: Rounded) -> float:
+    """The share of all numbers that lie between `low` and `high`; at most 1."""
+    if math.isfinite(span[1]):
+        return (min(high, span[1]) - max(low, span[0])) / (span[1] - span[0])
+    most = printed.value if printed.bound else math.inf
+    low, high = (min(max(limit, printed.unit), most) for limit in (low, high))
+    return min(math.log10(high / low) / DECADES, 1.0) if high < math.inf else float(low < math.inf)
 
 
 def _distance(median: float, printed: Rounded, span: Span, better: Better) -> str:
@@ -173,7 +179,7 @@ def read_printed(printed: str) -> Rounded:
     if not isinstance(exponent, int):  # text, "nan" or "inf"
         raise ValueError(f"printed must be a number such as '21.4' or '>999', got {printed!r}: copy it as printed")
     if text.startswith("<"):
-        return Rounded(-math.inf, float(value), float(value), bound=False)
+        return Rounded(-math.inf, float(value), float(value), bound=False, unit=float(value))
     bound = text.startswith(">")
     half = Decimal(0) if bound else Decimal((0, (5,), exponent - 1))
-    return Rounded(float(value - half), float(value), float(value + half), bound)
+    return Rounded(float(value - half), float(value), float(value + half), bound, float(Decimal((0, (1,), exponent))))

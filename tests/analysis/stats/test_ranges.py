@@ -100,6 +100,22 @@ def test_differs_says_in_which_direction_and_by_what_factor(ours: list[float], p
     assert compare_single(ours, printed).by == words
 
 
+@pytest.mark.parametrize(
+    ("samples", "printed", "verdict"),
+    [
+        ([2e3, 3e5, 1e15], "238771", Verdict.UNINFORMATIVE),  # far above the usual numbers
+        ([2e-9, 1e-5, 0.087], "<.0001", Verdict.UNINFORMATIVE), ([2e-9, 1e-7, 5e-5], "<.0001", Verdict.EXACT),
+        ([1e-4, 2e-4, 1.5e-3], ".0005", Verdict.AGREES), ([1e-4, 2e-4, 1.7e-3], ".0005", Verdict.UNINFORMATIVE),
+        ([1e-9, 0.06, 0.06], "0.0", Verdict.AGREES),  # all below 0.1 is printed as 0.0 or 0.1
+        ([500.0, 2e3, 1e12], ">999", Verdict.AGREES), ([500.0, 2e3, math.inf], "800", Verdict.UNINFORMATIVE),
+    ],
+)  # fmt: skip
+def test_a_range_is_informative_by_its_width_wherever_it_lies(
+    samples: list[float], printed: str, verdict: Verdict
+) -> None:
+    assert compare_single(samples, printed).verdict is verdict
+
+
 def test_shares_differ_by_points() -> None:
     assert compare_share([0.2, 0.2, 0.2], 0.5, 100).by == "30 points worse"
     assert compare_rates(40, 100, 14, 100).by == "26 points better"

@@ -82,6 +82,23 @@ def shared() -> str:
     return f"the larger eigenvalue of their weights on each other misses 1 by {np.median(off):.1g} in the median"
 
 
+def under_the_distributions() -> str:
+    """The verdicts on the five sentences under the four distributions."""
+    claims = table("table8").query("metric.str.startswith('claim_')", engine="python")
+    found = claims.pivot(index="metric", columns="setting", values="verdict")
+    everywhere = found[found.nunique(axis=1) == 1].iloc[:, 0]
+    assert set(everywhere) == {"differs"}
+    assert list(everywhere.index) == ["claim_division", "claim_nac", "claim_nalu"]
+    rest = found.drop(everywhere.index)
+    (open_,) = rest.columns[(rest == "inconclusive").any()]
+    assert set(rest.drop(columns=open_).to_numpy().ravel()) == {"agrees"}
+    low_high = open_.partition(";")[0].removeprefix("range=")
+    return (
+        f"The sentences on the NAC, the NALU and division differ under all {WORDS[found.shape[1]]}; the two others hold "
+        f"under {WORDS[found.shape[1] - 1]}, and are open for U{low_high}"
+    )
+
+
 def lstm_alike() -> str:
     """The printed errors of the LSTM over 1,000 vectors, of all operations."""
     found = table("table8").query("metric == 'mse' and split == 'extrapolation' and model == 'sequence_lstm'")
@@ -450,7 +467,7 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     ),
     "table3": (least_units,),
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
-    "table8": (growth, shared, lstm_alike),
+    "table8": (growth, shared, under_the_distributions, lstm_alike),
     "figure5": (
         beyond_the_last_time, half_of_both, path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains,
         still_succeed,
