@@ -66,8 +66,8 @@ class RelativeErrors(Kind):
     all.
 
     Settings: `chosen`, the words of the setting that is held against the printed numbers; `fitted`, the models by whose
-    printed numbers it was chosen; `impossible`, task -> operations whose printed percentages are not compared, because
-    the task cannot give their printed denominator; `claims`, see `relative_claims.Sentence`.
+    printed numbers it was chosen; `impossible`, task -> operations of which the task cannot give the printed
+    error of the untrained model: raw errors in interpolation are compared in place of percentages; `claims`, see `relative_claims.Sentence`.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -121,10 +121,18 @@ class RelativeErrors(Kind):
         return row_of(place, Value(*medians.limits_of(samples)), runs, compare=self._compare(place, samples))
 
     def _compare(self, place: Place, samples: NDArray[np.float64]) -> Compare:
-        compare = against_printed(samples)
-        if place.metric == RELATIVE and place.operation in self.report.impossible.get(place.task, ()):
-            return lambda _: not_comparable("the task cannot give the printed denominator of this percentage")
+        compare, refused = against_printed(samples), self._refused(place)
+        if refused:
+            return lambda _: not_comparable(refused)
         return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
+
+    def _refused(self, place: Place) -> str:
+        """Why a printed number is not compared; empty if it is. A raw error and its percentage count once."""
+        if place.operation not in self.report.impossible.get(place.task, ()):
+            return "compared as a percentage" if place.metric == RAW else ""
+        if place.metric == RAW:
+            return "" if place.split == "validation" else "the printed ones are alike for every operation"
+        return "the task cannot give the printed error of the untrained model"
 
     def _claims(
         self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]
@@ -248,11 +256,14 @@ def _inputs(place: Place) -> str:
 def _together(lines: Sequence[Line]) -> str:
     """Under how many of the hypotheses a claim holds: `holds under 1, not decided under 3`."""
     held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
-    failed = sum(line.verdict is Verdict.DIFFERS for line in lines)
-    found = {"holds": held, "does not hold": failed, "not decided": len(lines) - held - failed}
+    failed, missing = (
+        sum(line.verdict is each for line in lines) for each in (Verdict.DIFFERS, Verdict.NOT_COMPARABLE)
+    )
+    undecided = len(lines) - held - failed - missing
+    found = {"holds": held, "does not hold": failed, "not decided": undecided, "not run": missing}
     told = {word: count for word, count in found.items() if count}
     if len(lines) == 1:
         return next(iter(told))
     if len(told) == 1:
-        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), "not decided")
+        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), next(iter(told)))
     return ", ".join(f"{word} under {count}" for word, count in told.items())

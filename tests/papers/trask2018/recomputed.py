@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from nalu_bench import paths
 from nalu_bench.analysis.printed import published
+from nalu_bench.analysis.stats.ranges import read_printed
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.papers.trask2018 import series_constant, series_printed
+from nalu_bench.papers.trask2018 import laws, series_constant, series_printed
 from nalu_bench.papers.trask2018.identity_claims import nonlinearity
 from nalu_bench.plan import experiment
 
@@ -55,6 +56,24 @@ def joined(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+# Table 6
+
+
+def missed() -> str:
+    """By how much our medians miss the printed errors by which the distribution was chosen."""
+    found = table("table6").query("metric in ['mse', 'untrained'] and printed != ''")
+    ours = {(line.operation, line.split, line.model, line.metric): line.ours for line in found.itertuples()}
+    names = {laws.NONE: ("hidden_linear", "mse"), laws.NAC: ("nac", "mse"), laws.RANDOM: ("hidden_linear", "untrained")}
+    chosen = laws.read_printed()
+    misses = [
+        abs(math.log(ours[operation, split, *names[model]] / value))
+        for (operation, split, model), value in chosen.items()
+    ]
+    return (
+        f"our medians miss the {len(misses)} printed errors by a factor of {math.exp(np.mean(misses)):.1f} on average"
+    )
+
+
 # Table 8
 
 
@@ -82,6 +101,34 @@ def shared() -> str:
     return f"the larger eigenvalue of their weights on each other misses 1 by {np.median(off):.1g} in the median"
 
 
+def largest_inside() -> str:
+    """The largest median errors on ten vectors."""
+    found = table("table8").query("metric == 'relative' and split == 'validation'")
+    found = found[found["setting"] == "range=[0, 1.75];lengths=[1, 5]"]
+    return f"the largest of the {len(found)} medians is {found['ours'].max():.2g} %"
+
+
+def follows(name: str) -> pd.Series:
+    """Whether each printed percentage follows from the printed raw errors, as far as these are rounded."""
+    words = ["operation", "split"]
+    printed = table(name).query("printed != ''")
+    untrained = printed.query("metric == 'untrained'").set_index(words)["printed"].map(read_printed)
+    raw = printed.query("metric == 'mse'").set_index([*words, "model"])["printed"].map(read_printed)
+    shares = printed.query("metric == 'relative'").set_index([*words, "model"])["printed"].map(read_printed)
+
+    def fits(place: tuple[str, str, str]) -> bool:
+        above, below, share = raw[place], untrained[place[:2]], shares[place]
+        low, high = 100 * max(above.least, 0) / below.most, 100 * above.most / below.least
+        return high > share.value if share.bound else low <= share.most and high >= share.least
+
+    return pd.Series({place: fits(place) for place in shares.index})
+
+
+def not_following(name: str, tables: str) -> str:
+    found = follows(name)
+    return f"{(~found).sum()} of the {len(found)} percentages of {tables}"
+
+
 def under_the_distributions() -> str:
     """The verdicts on the five sentences under the four distributions."""
     claims = table("table8").query("metric.str.startswith('claim_')", engine="python")
@@ -94,8 +141,8 @@ def under_the_distributions() -> str:
     assert set(rest.drop(columns=open_).to_numpy().ravel()) == {"agrees"}
     low_high = open_.partition(";")[0].removeprefix("range=")
     return (
-        f"The sentences on the NAC, the NALU and division differ under all {WORDS[found.shape[1]]}; the two others hold "
-        f"under {WORDS[found.shape[1] - 1]}, and are open for U{low_high}"
+        f"The sentences on the NAC, the NALU and division differ under all {WORDS[found.shape[1]]}; the two others "
+        f"hold under {WORDS[found.shape[1] - 1]}, and are open for U{low_high}"
     )
 
 
@@ -167,7 +214,7 @@ def no_threshold() -> str:
 
 def printed_severity() -> str:
     """The rank correlation of the printed errors of all non-linear activations with our degree of non-linearity."""
-    found = far_errors()["theirs"].drop("linear")
+    found = far_errors()["theirs"].drop(["linear", "threshold"])  # of ours Threshold has no error
     near, far = (
         pd.Series({name: nonlinearity(name, -end, end) for name in found.index}).rank().corr(found.rank())
         for end in (5, 1000)
@@ -467,7 +514,11 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     ),
     "table3": (least_units,),
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
-    "table8": (growth, shared, under_the_distributions, lstm_alike),
+    "table6": (functools.partial(not_following, "table6", "Table 7 do not follow from Table 6"), missed),
+    "table8": (
+        growth, shared, under_the_distributions, lstm_alike, largest_inside,
+        functools.partial(not_following, "table8", "Table 9 do not follow from Table 8"),
+    ),
     "figure5": (
         beyond_the_last_time, half_of_both, path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains,
         still_succeed,
