@@ -73,8 +73,8 @@ class Actor(Network):
     Args:
         encoder: of what the agent sees.
         lstm: on [z, n, told, h, c], without those of n and told that it does not get.
-        unit: on [told, s] or [1, n]; None for an agent without one.
-        reads: `hidden`, `memory` or `itself`.
+        unit: on [told], [told, s] or [1, n]; None for an agent without one.
+        reads: `nothing`, `hidden`, `memory` or `itself`.
         direct: whether the LSTM gets what is told.
         actions: number of them.
         counting, forget_bias, policy_scale: see `Agent`.
@@ -108,7 +108,10 @@ class Actor(Network):
         hidden, kept = state.chunk(2)
         inputs = [self.encoder(prepared, view)]
         if self.unit is not None:
-            read = {"hidden": [told, hidden], "memory": [told, kept], "itself": [torch.ones_like(told[:1]), fed]}
+            read = {
+                "nothing": [told], "hidden": [told, hidden], "memory": [told, kept],
+                "itself": [torch.ones_like(told[:1]), fed],
+            }  # fmt: skip
             fed = self.unit(torch.cat(read[self.reads]).mT).mT
             inputs.append(fed)
         if self.direct or self.unit is None:

@@ -39,6 +39,10 @@ VIEW, TOLD = torch.rand(50, 3), torch.full((1, 3), 9.0)
         ("agent_nac_hidden", "unit", "both", "lstm"),
         ("agent_nac_direct", "both", "lstm", "both"),
         ("agent_counter", "lstm", "lstm", "lstm"),
+        ("agent_b", "both", "lstm", "lstm"),
+        ("agent_b_memory", "both", "lstm", "both"),
+        ("agent_b_linear", "both", "lstm", "both"),
+        ("agent_b_hidden", "both", "both", "lstm"),
     ],
 )
 def test_the_unit_and_the_lstm_read_what_the_model_says(model: str, told: str, hidden: str, memory: str) -> None:
@@ -101,7 +105,7 @@ def test_an_agent_and_a_view_that_do_not_fit_are_skipped_with_the_reason() -> No
     ("overrides", "words"),
     [
         (["model.encoder=sound"], "unknown encoder of an agent 'sound'"),
-        (["model.reads=nothing"], "unknown input of an agent's unit 'nothing'"),
+        (["model.reads=everything"], "unknown input of an agent's unit 'everything'"),
         (["model.hidden_size=0"], "model.hidden_size must be at least 1, got 0"),
         (["model.policy_scale=0"], "model.policy_scale must be above 0 and finite, got 0"),
         (["model.counting=true"], "model.counting needs a NAC as model.unit and model.reads=itself"),
