@@ -32,9 +32,9 @@ class Agent(Model):
     Without a unit there is no n_t. With one, what the agent is told reaches the LSTM through it alone, unless `direct`.
     Gradients pass through all steps of an episode.
 
-    Source: Trask et al. 2018, section 4.5: agent A without a unit, agent B with a NAC that reads nothing else, and `direct`.
-    Deviations: the paper gives no sizes. That the unit reads a vector of the LSTM, too, is another reading of its
-    words "through an NAC and back into the LSTM".
+    Source: Trask et al. 2018, section 4.5: agent A without a unit, agent B with a NAC that reads nothing else, and
+    `direct`. Deviations: the paper gives no sizes. That the unit reads a vector of the LSTM, too, is another reading of
+    its words "through an NAC and back into the LSTM".
 
     Attributes:
         encoder: of `numbers`, one linear layer with ReLU; of `pictures` of a grid world, convolutions.

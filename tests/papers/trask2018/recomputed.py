@@ -460,10 +460,6 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
     "table8": (growth, shared, lstm_alike),
     "figure3": (lstm_counts, nalu_waits),
-    "figure5": (
-        beyond_the_last_time, half_of_both, path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains,
-        still_succeed,
-    ),
     "figure5_longer": (longer_lstm, longer_unit, still_succeed),
 }  # fmt: skip
 """Page -> what computes its pieces."""
