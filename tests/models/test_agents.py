@@ -34,7 +34,6 @@ VIEW, TOLD = torch.rand(50, 3), torch.full((1, 3), 9.0)
     ("model", "told", "hidden", "memory"),
     [
         ("agent_lstm", "lstm", "lstm", "lstm"),
-        ("agent_nac_memory", "unit", "lstm", "both"),
         ("agent_b", "both", "lstm", "lstm"),
         ("agent_b_memory", "both", "lstm", "both"),
         ("agent_b_linear", "both", "lstm", "both"),
