@@ -8,6 +8,7 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     %         30 %             our number in percent
     ,         1,395,500        in whole numbers
     .3g       0.0415           as Python formats it
+    >60       14.5             a time, infinite as `> 60` if it was followed until 60
     %[] ,[] .3g[]              with its interval
     k/n       15 of 50         a rate as counts
     n         50               the number of seeds
@@ -135,4 +136,6 @@ def _written(line: Line, form: str) -> str:
 
 
 def _formatted(number: float, form: str) -> str:
+    if form.startswith(">"):
+        return f"> {form[1:]}" if math.isinf(number) else f"{number:.3g}"
     return f"{100 * number + 0.0:.0f} %" if form == "%" else f"{number:,.0f}" if form == "," else f"{number:{form}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -51,11 +52,13 @@ class GridWorldTime(Environment[Squares]):
 
         reward = 1 if action number T is the first to enter the target, else 0
 
+    With an `early_cost` the first entrance with action number t < T earns 1 - early_cost (T - t); a late one earns 0.
+
     Agent and target start on distinct squares, a pair drawn from all those at a distance of at most T. A move against a
     wall is a PASS. An episode ends on arrival, or with action T + 8.
 
     Source: Trask et al. 2018, section 4.5. Deviations: the paper gives the size of the grid, the actions and the times;
-    the start, the end of an episode and the pictures are ours.
+    the start, the end of an episode, the reward beside that in time and the pictures are ours.
 
     Attributes:
         size: squares of a side, at most 64.
@@ -65,6 +68,7 @@ class GridWorldTime(Environment[Squares]):
             that looks at their picture.
         told: the agent is told the `time` T at every step, or the time that is `remaining`, T - t.
         scale: factor on what it is told.
+        early_cost: what every action earlier than T costs, at least 0; with 0 an early arrival earns nothing.
 
     Raises:
         UsageError for values that cannot be.
@@ -81,6 +85,7 @@ class GridWorldTime(Environment[Squares]):
     observation: str = PLANES
     told: str = TIME
     scale: float = 1.0
+    early_cost: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("size", "shortest", "longest"):
@@ -94,10 +99,13 @@ class GridWorldTime(Environment[Squares]):
             raise unknown("observation", self.observation, OBSERVATIONS)
         if self.told not in TOLD:
             raise unknown("time that the agent is told", self.told, TOLD)
-        number = isinstance(self.scale, (int, float)) and not isinstance(self.scale, bool)
-        if not number or not SMALLEST <= self.scale <= LARGEST / self.horizon:
+        if not _is_number(self.scale) or not SMALLEST <= self.scale <= LARGEST / self.horizon:
             raise UsageError(
                 f"the scale of the time must be above 0 and finite in single precision, got {self.scale!r}."
+            )
+        if not _is_number(self.early_cost) or not 0 <= self.early_cost < math.inf:
+            raise UsageError(
+                f"the early_cost of a grid world must be a finite number of at least 0, got {self.early_cost!r}."
             )
 
     @property
@@ -117,7 +125,7 @@ class GridWorldTime(Environment[Squares]):
         return 1
 
     def program(self) -> tuple[object, ...]:
-        return self.size, self.observation, self.told
+        return self.size, self.observation, self.told, self.early_cost
 
     def tables(self) -> dict[str, np.ndarray]:
         """Pairs of squares, and times.
@@ -180,4 +188,11 @@ class GridWorldTime(Environment[Squares]):
         arrived = torch.where(going & (agent == state.target), taken, state.arrived)
         after = state._replace(agent=agent, taken=taken, arrived=arrived)
         reward = (going & (arrived == state.time)).to(number)
+        if self.early_cost:
+            early = going & (arrived > 0) & (arrived < state.time)
+            reward = torch.where(early, 1 - self.early_cost * (state.time - arrived), reward)
         return Step(after, reward, (arrived > 0) | (taken >= state.time + GRACE))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

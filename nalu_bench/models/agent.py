@@ -18,7 +18,7 @@ from nalu_bench.tasks.task import Task
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
 
-HIDDEN, MEMORY, ITSELF = READS = ("hidden", "memory", "itself")
+HIDDEN, MEMORY, NOTHING = READS = ("hidden", "memory", "nothing")
 
 
 @register("agent", version=1)
@@ -32,8 +32,9 @@ class Agent(Model):
     Without a unit there is no n_t. With one, what the agent is told reaches the LSTM through it alone, unless `direct`.
     Gradients pass through all steps of an episode.
 
-    Source: Trask et al. 2018, section 4.5: agent A without a unit, agent B with a NAC. Deviations: the paper gives no
-    sizes, and does not say which vector of the LSTM the unit reads.
+    Source: Trask et al. 2018, section 4.5: agent A without a unit, agent B with a NAC that reads nothing else, and
+    `direct`. Deviations: the paper gives no sizes. That the unit reads a vector of the LSTM, too, is another reading of
+    its words "through an NAC and back into the LSTM".
 
     Attributes:
         encoder: of `numbers`, one linear layer with ReLU; of `pictures` of a grid world, convolutions.
@@ -41,10 +42,8 @@ class Agent(Model):
         hidden_size: H of the LSTM.
         unit: between what is told and the LSTM; None for agent A.
         unit_size: size of n.
-        reads: s, what the unit reads beside it: `hidden` h_{t-1}, `memory` c_{t-1}, or `itself`: n_{t-1} and a
-            constant 1, with which it can count; it is then told nothing itself.
+        reads: s, what the unit reads beside it: `nothing`, `hidden` h_{t-1} or `memory` c_{t-1}.
         direct: whether the LSTM is told, too.
-        counting: whether a unit that reads itself starts as a counter, n_t = n_{t-1} + 1, with saturated weights.
         forget_bias: mean of the initial bias of the forget gate.
         policy_scale: factor on the initial weights of the policy.
     """
@@ -58,7 +57,6 @@ class Agent(Model):
     unit_size: int
     reads: str
     direct: bool
-    counting: bool
     forget_bias: float
     policy_scale: float
 
@@ -75,10 +73,6 @@ class Agent(Model):
             raise UsageError(f"model.forget_bias must be finite, got {self.forget_bias}.")
         if not 0 < self.policy_scale < math.inf:
             raise UsageError(f"model.policy_scale must be above 0 and finite, got {self.policy_scale}.")
-        if self.counting and (self.unit is None or self.unit.unit != "nac" or self.reads != ITSELF):
-            raise UsageError("model.counting needs a NAC as model.unit and model.reads=itself.")
-        if self.unit is not None and self.reads == ITSELF and not self.direct:
-            raise UsageError("model.direct must be true with model.reads=itself: the LSTM would be told nothing.")
 
     def skip(self, task: Task) -> str | None:
         if isinstance(task, ActorCritic) and task.world("train").view != self.encoder:
@@ -100,12 +94,12 @@ class Agent(Model):
             encoder = PictureEncoder(world.size, self.encoder_size)
         told, unit, fed = task.told_size, None, 0
         if self.unit is not None:
-            read = 1 + self.unit_size if self.reads == ITSELF else told + self.hidden_size
+            read = told if self.reads == NOTHING else told + self.hidden_size
             unit, fed = self.unit.build(read, self.unit_size), self.unit_size
         directly = told if self.direct or unit is None else 0
         state = 2 * self.hidden_size
         lstm = LSTM(self.encoder_size + fed + directly + state, state)
         return Actor(
             encoder, lstm, unit, self.reads, self.direct, task.output_size,
-            self.counting, self.forget_bias, self.policy_scale,
+            self.forget_bias, self.policy_scale,
         )  # fmt: skip

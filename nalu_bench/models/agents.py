@@ -12,11 +12,8 @@ from nalu_bench.units.dense import Dense
 from nalu_bench.units.lstm import LSTM
 from nalu_bench.units.unit import Initialiser, Unit
 
-SATURATED = 10.0
-"""A parameter with which a weight of a NAC is 1 to the last digit but four: tanh(10) σ(10) = 0.99995."""
-
-Memory = tuple[Tensor, Tensor, Tensor]
-"""What the encoder has prepared, the LSTM's [h, c] (2 H, B), and the unit's output n (N, B)."""
+Memory = tuple[Tensor, Tensor]
+"""What the encoder has prepared, and the LSTM's [h, c] (2 H, B)."""
 
 
 class NumberEncoder(nn.Module):
@@ -73,16 +70,16 @@ class Actor(Network):
     Args:
         encoder: of what the agent sees.
         lstm: on [z, n, told, h, c], without those of n and told that it does not get.
-        unit: on [told, s] or [1, n]; None for an agent without one.
-        reads: `hidden`, `memory` or `itself`.
+        unit: on [told] or [told, s]; None for an agent without one.
+        reads: `nothing`, `hidden` or `memory`.
         direct: whether the LSTM gets what is told.
         actions: number of them.
-        counting, forget_bias, policy_scale: see `Agent`.
+        forget_bias, policy_scale: see `Agent`.
     """
 
     def __init__(
         self, encoder: NumberEncoder | PictureEncoder, lstm: LSTM, unit: Unit | None, reads: str, direct: bool,
-        actions: int, counting: bool, forget_bias: float, policy_scale: float,
+        actions: int, forget_bias: float, policy_scale: float,
     ) -> None:  # fmt: skip
         super().__init__()
         self.encoder = encoder
@@ -92,30 +89,27 @@ class Actor(Network):
         self.value = Dense(lstm.hidden, 1)
         self.reads = reads
         self.direct = direct
-        self.counting = counting
         self.forget_bias = forget_bias
         self.policy_scale = policy_scale
 
     def begin(self, like: Tensor) -> Memory:
         """The memory before the first action of episodes (B,)."""
         state = like.new_zeros(2 * self.lstm.hidden, len(like))
-        fed = like.new_zeros(self.unit.out_features if self.unit else 0, len(like))
-        return self.encoder.prepared(), state, fed
+        return self.encoder.prepared(), state
 
     def act(self, view: Tensor, told: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Memory]:
         """The logits of the actions (A, B), the value (B,), and the memory after a step."""
-        prepared, state, fed = memory
+        prepared, state = memory
         hidden, kept = state.chunk(2)
         inputs = [self.encoder(prepared, view)]
         if self.unit is not None:
-            read = {"hidden": [told, hidden], "memory": [told, kept], "itself": [torch.ones_like(told[:1]), fed]}
-            fed = self.unit(torch.cat(read[self.reads]).mT).mT
-            inputs.append(fed)
+            read = {"nothing": [told], "hidden": [told, hidden], "memory": [told, kept]}
+            inputs.append(self.unit(torch.cat(read[self.reads]).mT).mT)
         if self.direct or self.unit is None:
             inputs.append(told)
         state = self.lstm.columns(torch.cat([*inputs, state]))
         hidden = state[: self.lstm.hidden]
-        return self.policy.columns(hidden), self.value.columns(hidden)[0], (prepared, state, fed)
+        return self.policy.columns(hidden), self.value.columns(hidden)[0], (prepared, state)
 
     def weights(self) -> dict[str, Tensor]:
         """Those of the unit alone: no other layer is meant to be sparse."""
@@ -127,14 +121,7 @@ class Actor(Network):
         found["lstm.b"] = _changed(found["lstm.b"], lambda b: b[H : 2 * H].add_(self.forget_bias))
         for name in ("policy.W", "policy.b"):
             found[name] = _changed(found[name], lambda value: value.mul_(self.policy_scale))
-        if self.counting:
-            found |= {f"unit.{name}": _counter for name in ("W_hat", "M_hat")}
         return found
-
-
-def _counter(tensor: Tensor, generator: torch.Generator | None) -> object:
-    """n = 1 · 1 + n: the weight of the constant and of each unit's own output are 1, all others 0."""
-    return tensor.copy_(SATURATED * torch.cat([torch.ones(len(tensor), 1), torch.eye(len(tensor))], dim=-1))
 
 
 def _changed(initialise: Initialiser, change: Callable[[Tensor], object]) -> Initialiser:

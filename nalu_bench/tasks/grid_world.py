@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nalu_bench.environments.grid_world import GRACE, GridWorldTime
@@ -13,6 +13,9 @@ from nalu_bench.tasks.task import Probes
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+NEAR = 1
+"""Actions by which an arrival at the longest T of training may miss it, in the figure `longest`."""
 
 AT_A_TIME = 2048
 """Episodes that are evaluated at once, at most."""
@@ -26,9 +29,10 @@ FILMED = (10, 18)
 class GridWorld(ActorCritic):
     """Reach the red square with action number T, see `GridWorldTime`; the agent is trained on short times.
 
-    The test has every T from `test_times[0]` to `test_times[1]` equally often. Its figures, for every T and each a
-    share of the episodes: `success`, `early`, `late` and `never` of the greedy policy, `sampled` for the success of the
-    policy that explores.
+    The test has every T from `test_times[0]` to `test_times[1]` equally often. Its figures, for every T: the mean
+    `reward` of the greedy policy, and each a share of its episodes, `success`, `early`, `late`, `never` and `longest`,
+    an arrival as if T were the longest of training, one action more or less; `sampled` is the success of the policy
+    that explores.
 
     Source: Trask et al. 2018, section 4.5. Deviations: see the experiment's README.
 
@@ -36,7 +40,7 @@ class GridWorld(ActorCritic):
         size: squares of a side, at most 64.
         times, test_times: the shortest and the longest T, in training and in the test.
         test_episodes: of every T in the test.
-        observation, told, time_scale: see `GridWorldTime`.
+        observation, told, time_scale, early_cost: see `GridWorldTime`.
     """
 
     selecting: ClassVar[str] = "return"
@@ -49,15 +53,17 @@ class GridWorld(ActorCritic):
     observation: str
     told: str
     time_scale: float
+    early_cost: float = field(default=0.0, metadata={"before": 0.0})
 
     def world(self, split: str) -> GridWorldTime:
         shortest, longest = self.test_times if split == "test" else self.times
         return GridWorldTime(
-            self.size, shortest, longest, split == "test", self.observation, self.told, self.time_scale
-        )
+            self.size, shortest, longest, split == "test", self.observation, self.told, self.time_scale,
+            self.early_cost,
+        )  # fmt: skip
 
     def program(self) -> tuple[Any, ...]:
-        return (*super().program(), *self.test_times)
+        return (*super().program(), *self.test_times, self.times[1])
 
     def validate(self) -> None:
         for key in ("times", "test_times"):
@@ -83,17 +89,18 @@ class GridWorld(ActorCritic):
         return self.test_times[1] + 1 - self.test_times[0]
 
     def test(self, network: Any, x: Tensor, t: Tensor) -> dict[str, Tensor]:
-
-        greedy, sampled = (self.episodes(network, x, greedy=choice).last for choice in (True, False))
-        arrived, time = greedy.arrived, greedy.time
+        greedy, sampled = (self.episodes(network, x, greedy=choice) for choice in (True, False))
+        arrived, time = greedy.last.arrived, greedy.last.time
         outcomes = {
             "success": arrived == time,
             "early": (arrived > 0) & (arrived < time),
             "late": arrived > time,
             "never": arrived == 0,
-            "sampled": sampled.arrived == time,
+            "longest": (arrived > 0) & ((arrived - self.times[1]).abs() <= NEAR),
+            "sampled": sampled.last.arrived == time,
         }
         shares = {name: outcome.to(x.dtype) for name, outcome in outcomes.items()}
+        shares["reward"] = greedy.reward.sum(0)
         figures = {name: share.mean() for name, share in shares.items()}
         for T in range(self.test_times[0], self.test_times[1] + 1):
             chosen = (time == T).to(x.dtype)

@@ -52,9 +52,9 @@ def test_words_that_no_number_has_are_refused(wanted: dict[str, str], message: s
 
 
 def test_a_word_that_no_number_can_have_is_to_be_left_out() -> None:
-    figure5 = experiment.load("trask2018/figure5")
-    with pytest.raises(UsageError, match="model=nalu must be left out: no verdict here is on one model"):
-        explain(figure5, paths.results_dir() / figure5.name, {"model": "nalu"})
+    table5 = experiment.load("trask2018/table5")
+    with pytest.raises(UsageError, match="operation=add must be left out: no verdict here is on one operation"):
+        explain(table5, paths.results_dir() / table5.name, {"operation": "add"})
 
 
 def test_without_results_and_without_printed_numbers_it_says_so(

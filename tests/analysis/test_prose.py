@@ -1,6 +1,7 @@
 """Numbers between marks are those of the results, and a mark that names nothing says so."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Line(RATE, Value(0.3, 0.191, 0.438), 50, 5000, Printed("0.14"), Verdict.DIFFERS, "16 points better"),
         Line(RATE.at(setting=Setting({"streams": "theirs"})), Value(0.16), 25, 5000),
         Line(RATE.at(metric="solved_at_median"), Value(1395500.0, 1.0e6, 1.5e6), 50, 5000),
+        Line(Place("grid_world", metric="t50"), Value(math.inf, 31.0, math.inf), 10, 5000),
     ]
     (folder / "table.csv").write_text(file.text(file.frame(lines)), encoding="utf-8")
     manifest = {"experiment": "", "budget": {"seeds": 50}, "cells": {}, "parts": {}, "runs": 1200, "files": {},
@@ -40,6 +42,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("table2 add success_rate k/n", "15 of 50"), ("table2 success_rate streams=theirs %[]", "16 %"),
         ("table2 solved_at_median ,[]", "1,395,500 [1,000,000, 1,500,000]"), ("table2 success_rate n", "50"),
         ("table2 solved_at_median .3g", "1.4e+06"), ("table2 success_rate printed", "0.14"),
+        ("table2 t50 >60[]", "> 60 [31, > 60]"),
         ("table2 success_rate printed%", "14 %"), ("table2 success_rate verdict", "differs, 16 points better"),
         ("table2 verdicts", "1 differs"), ("madsen2020/table2 time", "2.0 core-hours"), ("table2 runs", "1,200"),
     ],

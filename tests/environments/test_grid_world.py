@@ -55,6 +55,17 @@ def test_only_action_t_is_rewarded_and_arrival_ends_the_episode(taken: int, rewa
     assert again.state.arrived == taken + 1
 
 
+@pytest.mark.parametrize(("taken", "reward"), [(0, 0.44), (3, 0.86), (4, 1), (5, 0)])
+def test_an_early_arrival_costs_in_proportion_if_it_costs_at_all(taken: int, reward: float) -> None:
+    world = GridWorldTime(early_cost=0.14)
+    after = world.step(squares(0, 1, 5, taken), torch.tensor([RIGHT]))
+    assert after.reward == pytest.approx(reward)
+    again = world.step(after.state._replace(agent=torch.tensor([0.0])), torch.tensor([RIGHT]))
+    assert again.reward == 0, "the first arrival counts"
+    assert world.step(squares(0, 1, 5, taken), torch.tensor([PASS])).reward == 0
+    assert GridWorldTime(early_cost=1).step(squares(0, 1, 9), torch.tensor([RIGHT])).reward == -7
+
+
 def test_an_episode_without_arrival_ends_with_action_t_plus_8() -> None:
     last, reward = played(GridWorldTime(), squares(0, 1, 5), lambda state: torch.tensor([PASS]))
     assert last.taken == 5 + GRACE
@@ -145,6 +156,9 @@ def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"told": "nothing"}, "unknown time that the agent is told 'nothing'"),
         ({"scale": 0.0}, "above 0 and finite in single precision, got 0.0"),
+        ({"early_cost": -0.1}, "the early_cost of a grid world must be a finite number of at least 0, got -0.1"),
+        ({"early_cost": float("inf")}, "of at least 0, got inf"),
+        ({"early_cost": True}, "of at least 0, got True"),
     ],
 )
 def test_values_that_cannot_be_are_refused(values: dict[str, Any], words: str) -> None:

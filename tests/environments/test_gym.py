@@ -16,7 +16,14 @@ from nalu_bench.errors import UsageError
 
 
 @pytest.mark.parametrize(
-    "values", [{}, {"observation": "pixels"}, {"told": "remaining", "scale": 0.1}, {"told": "remaining", "scale": 0.3}]
+    "values",
+    [
+        {},
+        {"observation": "pixels"},
+        {"told": "remaining", "scale": 0.1},
+        {"told": "remaining", "scale": 0.3},
+        {"early_cost": 0.14},
+    ],
 )
 def test_gymnasium_finds_nothing_to_complain_of(values: dict[str, object]) -> None:
     check_env(gymnasium.make(NAME, render_mode="rgb_array", **values).unwrapped)
@@ -33,6 +40,23 @@ def test_the_perfect_player_succeeds_in_every_episode() -> None:
             assert not truncated
         assert reward == 1
         assert info["taken"] == info["time"]
+
+
+def test_an_early_arrival_earns_less_where_it_costs() -> None:
+    values: dict[str, Any] = {"size": 2, "shortest": 9, "longest": 9, "early_cost": 0.25}
+    one, many = gymnasium.make(NAME, **values), gymnasium.make_vec(NAME, num_envs=3, **values)
+    hurried = GridWorldTime(**values | {"shortest": 1})
+    for env in (one, many):
+        env.reset(seed=1)
+        inner: Any = env.unwrapped
+        over, reward = np.zeros(1, bool), np.zeros(1)
+        while not over.any():
+            now = inner.state._replace(time=inner.state.taken + 1)  # as if it had to arrive at once
+            action = players.perfect(hurried, now).numpy()
+            _, reward, over, *_ = env.step(action if env is many else action[0])
+            over, reward = np.atleast_1d(over), np.atleast_1d(reward)
+        taken = inner.state.taken.numpy()[over]
+        np.testing.assert_allclose(reward[over], 1 - 0.25 * (9 - taken), rtol=1e-6)
 
 
 def test_many_episodes_start_anew_with_the_step_after_their_end() -> None:
@@ -83,6 +107,7 @@ def test_an_action_that_is_none_is_refused(action: float) -> None:
     [
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"scale": "x"}, "above 0 and finite in single precision, got 'x'"),
+        ({"early_cost": -1}, "must be a finite number of at least 0, got -1"),
         ({"num_envs": 0}, "num_envs must be a whole number of at least 1, got 0"),
         ({"render_mode": "human"}, "unknown render_mode 'human'"),
     ],

@@ -34,11 +34,10 @@ VIEW, TOLD = torch.rand(50, 3), torch.full((1, 3), 9.0)
     ("model", "told", "hidden", "memory"),
     [
         ("agent_lstm", "lstm", "lstm", "lstm"),
-        ("agent_nac_memory", "unit", "lstm", "both"),
-        ("agent_linear_memory", "unit", "lstm", "both"),
-        ("agent_nac_hidden", "unit", "both", "lstm"),
-        ("agent_nac_direct", "both", "lstm", "both"),
-        ("agent_counter", "lstm", "lstm", "lstm"),
+        ("agent_b", "both", "lstm", "lstm"),
+        ("agent_b_memory", "both", "lstm", "both"),
+        ("agent_b_linear", "both", "lstm", "both"),
+        ("agent_b_hidden", "both", "both", "lstm"),
     ],
 )
 def test_the_unit_and_the_lstm_read_what_the_model_says(model: str, told: str, hidden: str, memory: str) -> None:
@@ -54,22 +53,13 @@ def test_the_unit_and_the_lstm_read_what_the_model_says(model: str, told: str, h
     if network.unit is not None:
         network.unit.register_forward_hook(lambda unit, inputs, output: seen.update(unit=inputs[0].mT))
     marks = {"told": TOLD, "hidden": torch.full((64, 3), 5.0), "memory": torch.full((64, 3), 7.0)}
-    prepared, _, fed = network.begin(VIEW[0])
+    prepared, _ = network.begin(VIEW[0])
     with torch.no_grad():
-        network.act(VIEW, TOLD, (prepared, torch.cat([marks["hidden"], marks["memory"]]), fed))
+        network.act(VIEW, TOLD, (prepared, torch.cat([marks["hidden"], marks["memory"]])))
     for name, where in (("told", told), ("hidden", hidden), ("memory", memory)):
         rows = len(marks[name])
         found = [part for part, inputs in seen.items() if int((inputs == marks[name][0, 0]).all(-1).sum()) >= rows]
         assert sorted(found) == {"both": ["lstm", "unit"]}.get(where, [where]), name
-
-
-def test_a_saturated_counter_counts_the_steps() -> None:
-    network = built("agent_counter_saturated")
-    memory = network.begin(VIEW[0])
-    with torch.no_grad():
-        for step in range(1, 41):
-            *_, memory = network.act(VIEW, TOLD, memory)
-            torch.testing.assert_close(memory[2], torch.full((16, 3), float(step)), rtol=0.002, atol=0.0)
 
 
 def test_the_forget_gate_starts_open_and_the_policy_almost_uniform() -> None:
@@ -101,16 +91,14 @@ def test_an_agent_and_a_view_that_do_not_fit_are_skipped_with_the_reason() -> No
     ("overrides", "words"),
     [
         (["model.encoder=sound"], "unknown encoder of an agent 'sound'"),
-        (["model.reads=nothing"], "unknown input of an agent's unit 'nothing'"),
+        (["model.reads=everything"], "unknown input of an agent's unit 'everything'"),
         (["model.hidden_size=0"], "model.hidden_size must be at least 1, got 0"),
         (["model.policy_scale=0"], "model.policy_scale must be above 0 and finite, got 0"),
-        (["model.counting=true"], "model.counting needs a NAC as model.unit and model.reads=itself"),
-        (["model.reads=itself"], "model.direct must be true with model.reads=itself"),
     ],
 )
 def test_values_that_cannot_be_are_refused(overrides: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        configured("agent_nac_memory", *overrides)
+        configured("agent_b", *overrides)
 
 
 def test_a_falling_penalty_is_the_mirror_of_a_rising_one(make_cell: Any) -> None:

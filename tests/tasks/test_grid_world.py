@@ -12,6 +12,7 @@ from nalu_bench.environments.grid_world import DOWN, GridWorldTime, Squares
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block
+from nalu_bench.plan.identity import plain
 from nalu_bench.tasks.actor_critic import ENTROPY
 from nalu_bench.tasks.grid_world import GridWorld
 from nalu_bench.training.data import tensors
@@ -69,7 +70,8 @@ def test_the_perfect_player_scores_1_at_every_time(task: GridWorld) -> None:
     assert {name: float(found[name]) for name in ("success", "sampled", "early", "late", "never")} == {
         "success": 1, "sampled": 1, "early": 0, "late": 0, "never": 0,
     }  # fmt: skip
-    assert all(found[f"success_{time}"] == 1 for time in range(5, 41))
+    assert all(found[f"{name}_{time}"] == 1 for name in ("success", "reward") for time in range(5, 41))
+    assert [float(found[f"longest_{time}"]) for time in range(5, 41)] == [float(11 <= T <= 13) for T in range(5, 41)]
 
 
 def test_the_outcomes_of_a_greedy_agent_add_up_to_1(task: GridWorld) -> None:
@@ -85,6 +87,29 @@ def test_the_outcomes_of_a_greedy_agent_add_up_to_1(task: GridWorld) -> None:
     assert sum(float(found[name]) for name in ("success", "early", "late", "never")) == pytest.approx(1)
     mean = sum(float(found[f"early_{time}"]) for time in range(5, 41)) / 36
     assert mean == pytest.approx(float(found["early"]))
+
+
+def test_the_reward_of_a_greedy_agent_is_measured_for_every_time() -> None:
+    task = configured("task.early_cost=0.14")
+    x = drawn(task, "test", 36 * 20)
+    player: Any = Fixed([0.0, 1.0, 0.0, 0.0, 0.0], 0.0)  # always down
+    found = task.test(player, x, torch.zeros(()))
+    agent, target, time, *_ = x.mT
+    steps = (target - agent) / 5
+    comes = (agent % 5 == target % 5) & (target > agent) & (steps <= time)
+    reward = torch.where(comes, 1 - 0.14 * (time - steps), 0.0)
+    assert float(found["reward"]) == pytest.approx(float(reward.mean()), abs=1e-6)
+    for T in (5, 17, 40):
+        assert float(found[f"reward_{T}"]) == pytest.approx(float(reward[time == T].mean()), abs=1e-6)
+
+
+def test_what_an_early_arrival_costs_is_part_of_the_identity_and_of_the_program_unless_it_is_nothing(
+    task: GridWorld,
+) -> None:
+    costly = configured("task.early_cost=0.14")
+    assert "early_cost" not in plain(task)
+    assert plain(costly)["early_cost"] == 0.14
+    assert costly.program_key() != task.program_key()
 
 
 def test_the_loss_is_that_of_a_plain_loop(task: GridWorld) -> None:
@@ -151,7 +176,7 @@ SMALL = [
 
 @pytest.mark.usefixtures("one_thread")
 def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_resumed: Callable[..., Any]) -> None:
-    plan = compose.plan_cells(["task=grid_world", "model=agent_nac_memory", *SMALL], multirun=False)
+    plan = compose.plan_cells(["task=grid_world", "model=agent_b_memory", *SMALL], multirun=False)
     expected, resumed = killed_and_resumed(plan.cells[0].cell, Block(0, 2), 3)
     for name, column in expected.columns.items():
         assert column.tobytes() == resumed.columns[name].tobytes(), name
@@ -171,6 +196,7 @@ def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_re
         ("task.observation=sound", "unknown observation 'sound'"),
         ("task.time_scale=0", "above 0 and finite in single precision, got 0"),
         ("task.time_scale=1e39", "above 0 and finite in single precision, got 1e+"),
+        ("task.early_cost=-0.1", "early_cost of a grid world must be a finite number of at least 0, got -0.1"),
         ("task.test_episodes=0", "task.test_episodes must be at least 1, got 0"),
         ("task.discount=1.5", r"task.discount must lie in \[0, 1\], got 1.5"),
         ("task.value_weight=-1", "task.value_weight must be at least 0 and finite, got -1"),

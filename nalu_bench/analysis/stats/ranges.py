@@ -41,7 +41,9 @@ class Rounded(NamedTuple):
         return numbers > self.value if self.bound else (numbers >= self.least) & (numbers <= self.most)
 
 
-def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better: Better = Better.LOWER) -> Comparison:
+def compare_single(
+    samples: ArrayLike, printed: str, span: Span = ERRORS, better: Better = Better.LOWER, off: float | None = None
+) -> Comparison:
     """Compare the range of our seeds with one printed number that has no spread.
 
         agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
@@ -61,6 +63,8 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
         printed: the number as printed, such as "21.4", "0.0", ">999" or "<.0001".
         span: lowest and highest value that such a number may have.
         better: which of two such numbers is better, for the words.
+        off: how far the number may be off in place of half a unit, if it was read off a figure; no seed is then
+            `exact`.
 
     Returns: the comparison; difference is our median minus the printed number, and [low, high] holds 0
     exactly when the two ranges meet (">L": our range minus L). Inconclusive for fewer than 2 seeds. No
@@ -74,7 +78,7 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
     numbers = np.asarray(samples, dtype=np.float64)
     if numbers.ndim != 1:
         raise ValueError(f"samples must have one dimension, got shape {numbers.shape}: pass one value per seed")
-    given = read_printed(printed)
+    given = read_printed(printed) if off is None else read_off(float(printed), off)
     diverged = int(np.sum(~np.isfinite(numbers)))
     numbers = np.where(np.isfinite(numbers), numbers, math.inf)
     worst = (f"seeds without a finite error, the worst: {diverged}",) if diverged else ()
@@ -83,10 +87,11 @@ def compare_single(samples: ArrayLike, printed: str, span: Span = ERRORS, better
         return Comparison(Verdict.INCONCLUSIVE, notes=(*notes, f"a range needs 2 seeds, got {numbers.size}"))
     median, (low, high) = float(np.median(numbers)), middle_range(numbers)
     agrees = median > given.value if given.bound else low <= given.most and high >= given.least
-    verdict, share = _verdict(agrees, bool(given.holds(numbers).all()), _share(low, high, span, given))
+    verdict, share = _verdict(agrees, off is None and bool(given.holds(numbers).all()), _share(low, high, span, given))
     by = "" if agrees else _distance(median, given, span, better)
     reason = (
-        f"the middle 95 % of our seeds, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} as it is rounded"
+        f"the middle 95 % of our seeds, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} "
+        f"{'as it is rounded' if off is None else f'± {off:g}, as it is read off a figure'}"
     )
     if given.bound:
         reason = f"the median of our seeds, {median:.4g}, is {'' if agrees else 'not '}above {given.value:g}"
@@ -183,3 +188,8 @@ def read_printed(printed: str) -> Rounded:
     bound = text.startswith(">")
     half = Decimal(0) if bound else Decimal((0, (5,), exponent - 1))
     return Rounded(float(value - half), float(value), float(value + half), bound, float(Decimal((0, (1,), exponent))))
+
+
+def read_off(value: float, off: float) -> Rounded:
+    """A number that was read off a figure, to within `off`."""
+    return Rounded(value - off, value, value + off, bound=False, unit=off)

@@ -66,8 +66,9 @@ class RelativeErrors(Kind):
     all.
 
     Settings: `chosen`, the words of the setting that is held against the printed numbers; `fitted`, the models by whose
-    printed numbers it was chosen; `impossible`, task -> operations of which the task cannot give the printed
-    error of the untrained model: raw errors in interpolation are compared in place of percentages; `claims`, see `relative_claims.Sentence`.
+    printed numbers it was chosen; `impossible`, task -> operations of which the task cannot give the printed error of
+    the untrained model: raw errors in interpolation are compared in place of percentages; `claims`, see
+    `relative_claims.Sentence`.
     """
 
     apart = ("task", "setting", "operation", "model")

@@ -1,4 +1,4 @@
-"""Claims on agents that tell the time: on their success, on their T50, and on the differences between two of them."""
+"""Claims on agents that tell the time: on what they do, on their T50, and on the differences between two of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,108 +11,125 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import mean_difference, welch_p_value
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.analysis.table.claim import Claim, furthest_from_true
 from nalu_bench.analysis.table.line import Value
-from nalu_bench.errors import UsageError
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.papers.trask2018 import timing_t50
 
 Array = NDArray[np.float64]
+
+SUCCESS = "success"
+WORDS = {SUCCESS: "success", "never": "never arrives", "longest": "arrives as for the longest trained T"}
+"""What a claim may be about besides T50: a share of the episodes."""
 
 LONGER, SHORTER, ALIKE = "longer", "shorter", "not told apart"
 
 
 @dataclass
 class Sentence:
-    """What a claim says: a limit, `at_least` or `at_most`, which must hold for all `models` or all `pairs`.
+    """What a claim says: a limit, `at_least` or `at_most`, that holds for each of `models` alone, or for all `pairs`.
 
     Attributes:
-        models, times: the mean success of each model over the times from the first to the second, or its T50.
+        models, times: the mean of `share` of a model over the times from the first to the second, or its T50.
+        share: of the episodes: success, never, longest.
         pairs: the difference of T50, first model minus second.
         fitted: whether the agents were chosen in view of the outcome.
     """
 
     models: list[str] = field(default_factory=list)
     times: list[int] | None = None
+    share: str = SUCCESS
     pairs: list[list[str]] = field(default_factory=list)
     at_least: float | None = None
     at_most: float | None = None
     fitted: bool = False
 
     def check(self, name: str) -> None:
-        """Raise UsageError for a claim on nothing or without one limit."""
+        """Raise UsageError for a claim on nothing, without one limit, or on a share that is not measured."""
         if bool(self.models) == bool(self.pairs):
             raise UsageError(f"the claim {name} must be on models or on pairs of them, and not on both.")
         if (self.at_least is None) == (self.at_most is None):
             raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
+        if self.share not in WORDS:
+            raise unknown(f"share of the claim {name}", self.share, WORDS)
 
-    def agents(self) -> set[str]:
-        """The agents that it is about."""
-        return {*self.models, *(model for pair in self.pairs for model in pair)}
+    @property
+    def limit(self) -> tuple[float, bool]:
+        """The threshold, and whether the claimed side is above it."""
+        found = self.at_most if self.at_least is None else self.at_least
+        assert found is not None
+        return found, self.at_least is not None
+
+
+class Agents(NamedTuple):
+    """The agents of one group: those that see the world, are rewarded and are told T in the same way.
+
+    Attributes:
+        place: with the words that they share. runs: model -> its runs. t50: model -> T50 of every seed.
+        last: the last tested T.
+    """
+
+    place: Place
+    runs: Mapping[str, pd.DataFrame]
+    t50: Mapping[str, Array]
+    last: int
+
+
+Mean = Callable[[pd.DataFrame, str, Sequence[int]], Array]
+"""Runs, a share and two times -> the mean of this share over the times from the first to the second, of every seed."""
+
+
+def tested(said: Sentence, agents: Agents, mean: Mean) -> Iterator[tuple[str, Claim, list[pd.DataFrame]]]:
+    """(model, claim, the runs behind it) of every model that has runs; without a model for a claim on pairs of them.
+
+    A claim on pairs is tested where it is furthest from true, if all of its agents have runs.
+    """
+    threshold, above = said.limit
+    for model in said.models:
+        if model in agents.runs:
+            runs = agents.runs[model]
+            median = partial(timing_t50.median_of, agents.t50[model])
+            if said.times is not None:
+                median = partial(medians.exact_of, mean(runs, said.share, said.times))
+            claim = Claim.estimated(f"{style.label(model)}, {_quantity(said)}", median, threshold, above)
+            yield model, replace(claim, fitted=said.fitted), [runs]
+    if said.pairs and {model for pair in said.pairs for model in pair} <= set(agents.runs):
+        claims = {}
+        for one, other in said.pairs:
+            quantity = f"T50 of {style.label(one)} − {style.label(other)}, restricted at T = {agents.last}"
+            difference = partial(timing_t50.restricted_difference, agents.t50[one], agents.t50[other], agents.last)
+            claims[quantity] = Claim.estimated(quantity, difference, threshold, above), (one, other)
+        worst = replace(furthest_from_true([claim for claim, _ in claims.values()]), fitted=said.fitted)
+        yield "", worst, [agents.runs[model] for model in claims[worst.quantity][1]]
+
+
+def _quantity(said: Sentence) -> str:
+    if said.times is None:
+        return "T50"
+    first, last = said.times
+    return f"{WORDS[said.share]} at T = {first}" + (f" to {last}" if first < last else "")
 
 
 class Difference(NamedTuple):
-    """The difference of two agents' mean T50 with Welch's 95 % interval, and what Holm's correction leaves of it."""
+    """The difference of two agents' restricted mean T50, and what Holm's correction leaves of the log-rank test."""
 
-    scale: str
+    agents: Agents
     pair: tuple[str, str]
     ours: Value
     says: str
 
 
-def tested(
-    said: Sentence,
-    agents: Mapping[str, pd.DataFrame],
-    t50: Callable[[pd.DataFrame], Array],
-    mean: Callable[[pd.DataFrame, Sequence[int]], Array],
-) -> tuple[Claim, list[pd.DataFrame]] | None:
-    """The claim where it is furthest from true, and the runs behind it; None unless all of its agents have runs.
-
-    Args:
-        agents: model -> runs. t50: the T50 of every seed. mean: mean success of every seed over the times.
-    """
-    above = said.at_least is not None
-    threshold = said.at_least if said.at_least is not None else said.at_most
-    assert threshold is not None
-    if not said.agents() <= set(agents):
-        return None
-    claims: list[Claim] = []
-    behind: dict[str, list[pd.DataFrame]] = {}
-    for model in said.models:
-        runs, times = agents[model], said.times
-        samples = t50(runs) if times is None else mean(runs, times)
-        quantity = f"{style.label(model)}, {'T50' if times is None else _words(times)}"
-        median = partial(medians.exact_of, samples)
-        claims.append(Claim.estimated(quantity, median, threshold, above))
-        behind[quantity] = [runs]
-    for one, other in said.pairs:
-        both = [agents[one], agents[other]]
-        quantity = f"T50 of {style.label(one)} − {style.label(other)}"
-        difference = partial(mean_difference, t50(both[0]), t50(both[1]))
-        claims.append(Claim.estimated(quantity, difference, threshold, above))
-        behind[quantity] = both
-    worst = replace(furthest_from_true(claims), fitted=said.fitted)
-    return worst, behind[worst.quantity]
+def differences(pairs: Sequence[Sequence[str]], groups: Sequence[Agents]) -> Iterator[Difference]:
+    """Pairs of agents of every group; Holm's correction is over all of them."""
+    sides = [(agents, (one, other)) for agents in groups for one, other in pairs if {one, other} <= set(agents.runs)]
+    rejected = holm([timing_t50.log_rank(*_both(agents, pair), agents.last) for agents, pair in sides])
+    for (agents, pair), apart in zip(sides, rejected, strict=True):
+        found = Value(*timing_t50.restricted_difference(*_both(agents, pair), agents.last))
+        says = ALIKE if not apart else LONGER if found.value > 0 else SHORTER
+        yield Difference(agents, pair, found, says)
 
 
-def _words(times: Sequence[int]) -> str:
-    first, last = times
-    return f"success at T = {first}" if first == last else f"success at T = {first} to {last}"
-
-
-def differences(pairs: Sequence[Sequence[str]], by_scale: Mapping[str, Mapping[str, Array]]) -> Iterator[Difference]:
-    """Pairs of agents at every scale; Holm's correction is over all of them.
-
-    Args:
-        by_scale: scale -> model -> T50 of every seed.
-    """
-    sides = [
-        (scale, (one, other), agents[one], agents[other])
-        for scale, agents in by_scale.items()
-        for one, other in pairs
-        if one in agents and other in agents
-    ]
-    rejected = holm([welch_p_value(mine, others) for *_, mine, others in sides])
-    for (scale, pair, mine, others), apart in zip(sides, rejected, strict=True):
-        interval = mean_difference(mine, others)
-        yield Difference(scale, pair, Value(*interval), ALIKE if not apart else LONGER if interval[0] > 0 else SHORTER)
+def _both(agents: Agents, pair: tuple[str, str]) -> tuple[Array, Array]:
+    return agents.t50[pair[0]], agents.t50[pair[1]]

@@ -132,6 +132,16 @@ def test_a_reason_names_what_was_compared() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("samples", "verdict"),
+    [([0.94, 0.97], Verdict.AGREES), ([0.9, 0.95], Verdict.AGREES), ([0.99, 1.0], Verdict.DIFFERS)],
+)
+def test_a_number_that_was_read_off_a_figure_may_be_so_far_off(samples: list[float], verdict: Verdict) -> None:
+    found = compare_single(samples, "0.95", (-1, 1), Better.HIGHER, off=0.02)
+    assert found.verdict == verdict, "never exact"
+    assert "0.95 ± 0.02, as it is read off a figure" in found.reason
+
+
 def test_a_single_seed_is_inconclusive_against_a_single_number() -> None:
     for samples in ([], [21.4]):
         comparison = compare_single(samples, "21.4")

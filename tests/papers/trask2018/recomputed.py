@@ -23,8 +23,6 @@ WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight",
 STANDARD = ["image_lstm", "image_gru", "image_rnn_tanh", "image_rnn_relu"]
 NAC, NALU, REFERENCE = "image_nac_xavier", "image_nalu_xavier", "image_solved_sum"
 
-READS_C = ["agent_nac_memory", "agent_linear_memory", "agent_nac_direct", "agent_nau_memory"]
-
 
 def sentences(page: str) -> list[str]:
     """The pieces of sentences that the page of this name must have."""
@@ -424,89 +422,6 @@ def late_falls() -> str:
     return f"{100 * found.min():.0f} to {100 * found.max():.0f} % in the median of the standard cells"
 
 
-# Section 4.5
-
-
-def censored(artifact: str, scale: str) -> pd.Series:
-    """Agent -> how many of its seeds fail at no tested time, so that their T50 counts as 41."""
-    found = runs(artifact).query("role == 'cell' and setting == @scale")
-    success = found[[f"test_success_{time}" for time in range(13, 41)]]
-    return (success >= 0.5).all(axis=1).groupby(found["model"]).sum()
-
-
-def beyond_the_last_time() -> str:
-    raw, tenth = (censored("figure5", f"told=time;scale={scale}")[READS_C] for scale in ("1.0", "0.1"))
-    nac, linear, direct, nau = raw
-    seeds = runs("figure5").query("model == 'agent_nac_memory'")["seed"].nunique()
-    return (
-        f"Told T that are {nac}, {linear} and {nau} of {seeds} seeds with a NAC₊, a linear layer and a NAU of [T, c], "
-        f"and {direct} of {seeds} with T direct; told T / 10 {'some' if tenth.any() else 'none'} of them"
-    )
-
-
-def half_of_both() -> str:
-    raw, tenth = (censored("figure5", f"told=time;scale={scale}") for scale in ("1.0", "0.1"))
-    nac, linear = raw["agent_nac_memory"], raw["agent_linear_memory"]
-    assert nac == linear == 5
-    assert not tenth[["agent_nac_memory", "agent_linear_memory"]].any()
-    return "Told T half of the seeds of both count as 41"
-
-
-def difference(artifact: str, scale: str, one: str, other: str) -> str:
-    lines = table(artifact).query("setting == @scale").set_index("metric")
-    line = lines.loc[f"t50_difference agent_{one} agent_{other}"]
-    return f"{line['ours']:.1f} [{line['ours_low']:.1f}, {line['ours_high']:.1f}]"
-
-
-def both_scales(one: str, other: str) -> tuple[str, str]:
-    """The difference of two T50 if agents are told T, and if they are told T / 10."""
-    raw, tenth = (difference("figure5", f"scale={scale}", one, other) for scale in ("1.0", "0.1"))
-    return raw, tenth
-
-
-def path_of_nac() -> str:
-    return "{} steps with a NAC₊, told T, and {} told T / 10".format(*both_scales("nac_memory", "nac_hidden"))
-
-
-def path_of_linear() -> str:
-    return "with a linear layer {} and {}".format(*both_scales("linear_memory", "linear_hidden"))
-
-
-def hidden_lasts_no_longer() -> str:
-    return "from the plain LSTM by {} and {}".format(*both_scales("nac_hidden", "lstm"))
-
-
-def never_come() -> str:
-    found = table("figure5").query("metric == 'never' and setting == 'told=time;scale=0.1;T=40' and model in @READS_C")[
-        "ours"
-    ]
-    return f"told T / 10 with T = 40 they do not come in {100 * found.min():.0f} to {100 * found.max():.0f} %"
-
-
-def late_gains() -> str:
-    found = table("figure5").query("metric == 'late_gain' and task == 'grid_world'")["ours"]
-    return f"grows by at most {100 * found.max():.1f} points in the median of any agent without pictures"
-
-
-def still_succeed() -> str:
-    most = runs("figure5_longer").groupby("model")["test_success_40"].agg(lambda shares: int((shares > 0.5).sum()))
-    nac, linear = (WORDS[most[f"agent_{name}_memory"]] for name in ("nac", "linear"))
-    return f"{nac} of five NAC₊ and {linear} of five linear layers of [T, c] still succeed in most episodes at T = 40"
-
-
-def longer(one: str, other: str) -> str:
-    return difference("figure5_longer", "scale=1.0", one, other)
-
-
-def longer_lstm() -> str:
-    nac, linear = (longer(f"{name}_memory", "lstm") for name in ("nac", "linear"))
-    return f"T50 exceeds the LSTM's by {nac} steps with the NAC₊ and by {linear} with the linear layer"
-
-
-def longer_unit() -> str:
-    return f"differ by {longer('linear_memory', 'nac_memory')} steps"
-
-
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     "table2": (
         ten_images, one_image, printed_sums, contradictions, halved, doubled_sums, doubled_counts, printed_limits,
@@ -519,10 +434,5 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         growth, shared, under_the_distributions, lstm_alike, largest_inside,
         functools.partial(not_following, "table8", "Table 9 do not follow from Table 8"),
     ),
-    "figure5": (
-        beyond_the_last_time, half_of_both, path_of_nac, path_of_linear, hidden_lasts_no_longer, never_come, late_gains,
-        still_succeed,
-    ),
-    "figure5_longer": (longer_lstm, longer_unit, still_succeed),
 }  # fmt: skip
 """Page -> what computes its pieces."""

@@ -1,4 +1,4 @@
-"""The printed numbers of Tables 1 and 6 to 9 are those of their transcriptions."""
+"""The printed numbers of Tables 1 and 6 to 9 and of Figure 5 are those of their transcriptions."""
 
 import pandas as pd
 import pytest
@@ -35,3 +35,16 @@ def test_every_printed_number_stands_beside_its_experiment(name: str) -> None:
 
 def keys(frame: pd.DataFrame, half: str, model: str) -> list[tuple[str, ...]]:
     return list(frame[[half, "operation", "split", model]].itertuples(index=False, name=None))
+
+
+def test_every_reward_that_was_read_off_figure_5_stands_beside_its_experiment() -> None:
+    source = SOURCES / "trask2018_fig5_gridworld.csv"
+    if not source.exists():
+        pytest.skip(f"the source {source.name} is not at hand")
+    theirs = pd.read_csv(source)
+    assert theirs["metric"].str.contains("digitised from raster, +-0.02", regex=False).all()
+    printed = pd.read_csv(paths.experiments_dir() / "trask2018" / "figure5.published.csv")
+    ours = printed[printed["metric"] == "reward"]
+    found = dict(zip(zip(ours["printed_model"], ours["setting"].str.split(";").str[-1], strict=True),
+                     ours["printed"].astype(float), strict=True))  # fmt: skip
+    assert found == dict(zip(zip(theirs["model"], theirs["operation"], strict=True), theirs["value"], strict=True))

@@ -1,4 +1,4 @@
-"""Agents that tell the time: T50 of every seed, claims and differences."""
+"""Agents that tell the time: rewards, T50 of every seed, claims and differences."""
 
 import io
 from collections.abc import Sequence
@@ -9,118 +9,195 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
-from reported import cells_of, claims_of, line_with, lines_of, lines_with, measured_of, runs_of
+from reported import cells_of, line_with, lines_of, lines_with, measured_of, runs_of, verdicts_of
 
-from nalu_bench import paths
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018 import timing_claims, timing_film
-from nalu_bench.papers.trask2018.timing import OUTCOMES, Timing
-from nalu_bench.papers.trask2018.timing_claims import Sentence
+from nalu_bench.papers.trask2018 import timing_film, timing_reward, timing_t50
+from nalu_bench.papers.trask2018.timing import Timing
 from nalu_bench.plan import compose, experiment
 
 FIGURE5 = experiment.load("trask2018/figure5")
-TIMES = range(5, 41)
+TIMES = range(5, 61)
+PIXELS = {"task": "grid_world_pixels"}
+FITTED = "cost=0.14;scale=1.0"
 
 
-def runs(model: str, last: Sequence[int], told: str = "time", scale: str = "1.0") -> pd.DataFrame:
-    """Seeds that succeed up to their last T, and come late beyond it."""
-    shares = {T: np.where(np.array(last) >= T, 0.99, 0.0) for T in TIMES}
-    columns = {f"test_{name}_{T}": np.zeros(len(last)) for name in OUTCOMES for T in TIMES}
-    for T, share in shares.items():
-        columns |= {f"test_success_{T}": share, f"test_sampled_{T}": share, f"test_late_{T}": 1 - share}
-    words = {"task": "grid_world", "setting": f"told={told};scale={scale}", "cell": f"{model}{told}{scale}"}
+def runs(model: str, last: Sequence[int], setting: str = FITTED, task: str = "grid_world") -> pd.DataFrame:
+    """Seeds that succeed up to their last T, and come at T = 12 beyond it."""
+    columns = {f"test_{name}_{T}": np.zeros(len(last)) for name in ("late", "never") for T in TIMES}
+    for T in TIMES:
+        share = np.where(np.array(last) >= T, 1.0, 0.0)
+        columns |= {f"test_{name}_{T}": share for name in ("success", "sampled")}
+        columns |= {f"test_early_{T}": 1 - share, f"test_longest_{T}": 1 - share}
+        columns |= {f"test_reward_{T}": share + (1 - share) * (1 - 0.14 * (T - 12))}
+    words = {"task": task, "setting": setting, "cell": f"{task}{model}{setting}"}
     return runs_of(model, len(last), steps=5000, late_gain=0.001, **words, **columns)
+
+
+def without(frame: pd.DataFrame, share: str) -> pd.DataFrame:
+    return frame.drop(columns=[column for column in frame if str(column).startswith(f"test_{share}_")])
 
 
 @pytest.fixture(scope="module")
 def lines() -> list[Line]:
     cells = [
+        runs("agent_lstm_pictures", 10 * [12], **PIXELS),
+        runs("agent_b_pictures", [*5 * [19], *5 * [20]], **PIXELS),
         runs("agent_lstm", 5 * [13, 14]),
-        runs("agent_nac_memory", [*5 * [20], 21, 22, 22, 22, 40]),
-        runs("agent_linear_memory", 10 * [21]),
-        runs("agent_nac_hidden", 5 * [12, 13]),
-        runs("agent_linear_hidden", [11, *9 * [13]]),
-        runs("agent_lstm", 10 * [40], told="remaining"),
-        runs("agent_lstm", 10 * [18], scale="0.1"),
-        runs("agent_lstm_pictures", 3 * [9]),
+        runs("agent_b", 10 * [13]),
+        runs("agent_b_memory", [*4 * [30], *6 * [60]]),
+        runs("agent_b_hidden", [11, *9 * [13]]),
+        runs("agent_b_linear", [*5 * [30], *5 * [60]]),
+        runs("agent_lstm", 10 * [18], "cost=0.0;scale=1.0"),
+        runs("agent_b_memory", 3 * [18], "cost=0.0;scale=1.0"),
     ]
     return lines_of(Timing(FIGURE5), measured_of(*cells))
 
 
-def test_t50_is_the_first_time_at_which_a_seed_fails_or_the_one_after_the_last(lines: list[Line]) -> None:
-    t50 = {(line.place.model, str(line.place.setting)): line.ours.value for line in lines_with(lines, metric="t50")}
-    assert t50["agent_lstm", "told=time;scale=1.0"] == 14.5
-    assert t50["agent_nac_memory", "told=time;scale=1.0"] == 21.5
-    assert t50["agent_lstm", "told=remaining;scale=1.0"] == 41
+def t50(lines: Sequence[Line], **words: str) -> tuple[float, ...]:
+    return line_with(lines, metric="t50", **words).ours
 
 
-def test_claims_are_tested_for_each_scale_on_the_agent_furthest_from_true(lines: list[Line]) -> None:
-    claims = claims_of(lines)
-    verdicts = {(str(line.place.setting), line.place.metric): line.verdict for line in claims}
-    assert verdicts["scale=1.0", "claim_master"] == "agrees"
-    assert verdicts["scale=1.0", "claim_lstm"] == "agrees", "14 and 15 are below 16"
-    assert verdicts["scale=1.0", "claim_nac"] == "fitted", "the agent was chosen by what it did in prototypes"
-    assert verdicts["scale=1.0", "claim_beyond"] == "agrees"
-    assert verdicts["scale=0.1", "claim_lstm"] == "differs", "its T50 is 19"
-    assert verdicts["scale=0.1", "claim_master"] == "not comparable", "one of its two agents has no runs"
+def test_a_seed_that_fails_at_no_tested_time_is_censored_and_bounds_the_median_from_below(lines: list[Line]) -> None:
+    main: dict[str, str] = {"task": "grid_world", "setting": FITTED}
+    assert t50(lines, model="agent_lstm", **main) == (14, 14, 15)
+    assert t50(lines, model="agent_b_memory", **main) == (np.inf, 31, np.inf)
+    assert t50(lines, model="agent_b_linear", **main) == (31, 31, np.inf), "half of the seeds have failed at 31"
+
+
+def test_the_middle_of_a_time_and_an_unknown_one_is_not_made_up() -> None:
+    assert timing_t50.median_of(np.array([17.0, np.inf]))[0] == 17
+    assert timing_t50.median_of(np.array([17.0, np.inf, np.inf]))[0] == np.inf
+    assert timing_t50.shown(np.full(10, np.inf)) == (np.inf,) * 3
+
+
+def test_differences_are_of_means_that_no_censored_seed_enters(lines: list[Line]) -> None:
+    found = {
+        line.place.metric: line
+        for line in lines_with(lines, task="grid_world", setting=FITTED)
+        if line.place.metric.startswith("t50_difference")
+    }
+    same = found["t50_difference agent_b_linear agent_b_memory"]
+    assert same.ours.value == pytest.approx((5 * 31 + 5 * 60) / 10 - (4 * 31 + 6 * 60) / 10)
+    assert same.notes == ("not told apart", "restricted at T = 60")
+    assert found["t50_difference agent_b_memory agent_lstm"].notes[0] == "longer"
+    assert found["t50_difference agent_b_hidden agent_lstm"].notes[0] == "shorter"
+
+
+def test_the_log_rank_test_is_that_of_a_plain_loop() -> None:
+    one, two = np.array([14.0, 20, 20, 45, np.inf, np.inf]), np.array([13.0, 14, 15, 20, 22, np.inf])
+    seen = expected = variance = 0.0
+    for time in np.unique(np.concatenate([one, two])):
+        if np.isfinite(time):
+            n1, n = (one >= time).sum(), (one >= time).sum() + (two >= time).sum()
+            d1, d = (one == time).sum(), (one == time).sum() + (two == time).sum()
+            seen, expected = seen + d1, expected + d * n1 / n
+            variance += d * (n1 / n) * (1 - n1 / n) * (n - d) / (n - 1) if n > 1 else 0.0
+    from scipy.stats import norm
+
+    assert timing_t50.log_rank(one, two, 60) == pytest.approx(2 * norm.sf(abs(seen - expected) / np.sqrt(variance)))
+    assert timing_t50.log_rank(np.full(3, np.inf), np.full(3, np.inf), 60) == 1
+
+
+def test_a_claim_is_tested_for_every_agent_beside_which_its_sentence_is_printed(lines: list[Line]) -> None:
+    names = ("lstm", "twelve", "nac", "never")
+    claims = [line for name in names for line in lines_with(lines, task="grid_world_pixels", metric=f"claim_{name}")]
+    pixels = verdicts_of(claims)
+    assert pixels == {
+        "claim_lstm": "agrees", "claim_twelve": "agrees", "claim_nac": "agrees", "claim_never": "differs",
+    }, "B comes at T = 12 instead"  # fmt: skip
+    nac = verdicts_of(lines_with(lines, task="grid_world", metric="claim_nac"), "model")
+    assert nac == {"agent_b": "differs", "agent_b_memory": "agrees", "agent_b_hidden": "differs"}
+    claims = [line for line in lines if line.place.metric.startswith("claim_")]
+    assert {str(line.place.setting) for line in claims} == {FITTED}, "the controls test no claim"
     assert all(line.printed and line.printed.text for line in claims)
 
 
-def test_a_claim_on_pairs_needs_the_interval_of_each(lines: list[Line]) -> None:
-    path, unit = (line_with(lines, setting="scale=1.0", metric=f"claim_{name}") for name in ("path", "unit"))
+def test_a_claim_on_pairs_is_tested_on_restricted_means_where_it_is_furthest_from_true(lines: list[Line]) -> None:
+    path, unit = (line_with(lines, metric=f"claim_{name}") for name in ("path", "unit"))
+    assert path.notes[0] == "T50 of linear of [T, c] − LSTM, restricted at T = 60"
+    assert path.ours.value == pytest.approx(45.5 - 14.5)
     assert path.verdict == "fitted"
-    assert path.notes[0] == "T50 of NAC of [T, c] − NAC of [T, h]", "the smallest lower limit of the three"
-    assert path.ours.value == pytest.approx(23.7 - 13.5)
-    assert unit.ours.value == pytest.approx(-1.7)
-    assert unit.verdict == "inconclusive", "one seed of the NAC goes to 40, and the interval reaches below −2"
+    assert (unit.verdict, unit.ours.value) == ("inconclusive", pytest.approx(45.5 - 48.4))
 
 
-def test_a_claim_differs_if_one_of_its_agents_is_on_the_other_side() -> None:
-    """The lower limit of the second agent is the smaller one, but its interval holds the limit."""
-    agents = {"a": runs("a", [13] * 6), "b": runs("b", [12, 12, 25, 25, 25, 25])}
+def test_rewards_stand_beside_those_that_were_read_off_the_figure(lines: list[Line]) -> None:
+    found = {
+        (line.place.model, line.place.setting["T"]): line
+        for line in lines_with(lines, task="grid_world_pixels", metric="reward")
+    }
+    assert found["agent_b_pictures", "15"].verdict == "differs", "1 is not 0.91 ± 0.02"
+    assert found["agent_b_pictures", "12"].verdict == "agrees"
+    assert found["agent_lstm_pictures", "17"].verdict == "differs", "0.3 is not 0.34 ± 0.02"
+    assert found["agent_lstm_pictures", "16"].verdict == "differs"
+    assert found["agent_lstm_pictures", "19"].printed_text == "0.08"
+    assert found["agent_lstm_pictures", "19"].ours.value == pytest.approx(0.02)
+    assert found["agent_lstm_pictures", "18"].verdict == "differs"
+    assert found["agent_lstm_pictures", "20"].verdict == "differs"
+    assert found["agent_lstm_pictures", "12"].verdict == "agrees"
+    assert found["agent_lstm_pictures", "60"].verdict is None, "the figure ends at 25"
+
+
+def test_a_printed_reward_by_which_the_cost_was_chosen_is_fitted() -> None:
+    at_17 = runs("agent_lstm_pictures", 10 * [12], **PIXELS).assign(test_reward_17=0.33)
+    made = lines_of(Timing(FIGURE5), measured_of(at_17))
+    found = lines_with(made, metric="reward", model="agent_lstm_pictures")
+    assert {line.place.setting["T"]: line.verdict for line in found}["17"] == "fitted"
+
+
+def test_runs_without_rewards_are_reported_all_the_same() -> None:
     kind = Timing(FIGURE5)
-    found = timing_claims.tested(Sentence(["a", "b"], at_least=18), agents, kind._t50, kind._mean)
-    assert found is not None
-    assert (found[0].quantity, found[0].ours) == ("a, T50", (14, 14, 14))
+    old = without(runs("agent_lstm", 10 * [13]), "reward")
+    made = lines_of(kind, measured_of(old))
+    assert not [line for line in lines_with(made, metric="reward") if line.n_seeds]
+    assert not any(table.title.startswith("Average reward") for table in kind.tables(made))
+    assert kind.figure(measured_of(old), made)[1]["panel"].unique().tolist() == ["success", "T50"]
 
 
-def test_differences_of_t50_have_welchs_interval_and_holms_correction(lines: list[Line]) -> None:
-    found = {line.place.metric: line for line in lines if line.place.metric.startswith("t50_difference")}
-    same = found["t50_difference agent_linear_memory agent_nac_memory"]
-    assert "t50_difference agent_nac_memory agent_nac_direct" not in found, "it has no runs"
-    assert same.ours.value == pytest.approx(22 - 22.7 - 1)
-    assert same.ours.low < 0 < same.ours.high
-    assert same.notes == ("not told apart",)
-    other = found["t50_difference agent_nac_hidden agent_lstm"]
-    assert (other.ours.value, other.notes) == (pytest.approx(-1), ("shorter",))
-    assert found["t50_difference agent_nac_memory agent_lstm"].notes == ("longer",)
-
-
-def test_the_tables_hold_every_agent_and_the_oracle(lines: list[Line]) -> None:
-    success, *rest = Timing(FIGURE5).tables(lines)
-    shown, (_, early, _, differences, claims) = cells_of(success), map(cells_of, rest)
-    names = [row[0] for row in shown]
-    assert "LSTM, told T − t" in names
-    assert names[-1].endswith("; 3 seeds; not mastered"), "pictures have fewer seeds"
-    first = dict(zip(success.header, shown[0], strict=True))
-    assert first["14"] == "50 %"
-    assert first["Late gain, points"] == "+0.1 [+0.1, +0.1]"
-    oracle = dict(zip(success.header, shown[names.index("LSTM, told T − t")], strict=True))
-    assert oracle["T50"] == "> 40 [> 40, > 40]"
-    assert early[0][1:4] == ["0 / 1 / 0", "0 / 50 / 0", "0 / 100 / 0"]
-    assert {row[-1] for row in differences} == {"not told apart", "longer", "shorter"}
-    assert any("not mastered" not in cell for row in differences for cell in row[1:3])
-    assert [row[2] for row in claims].count("us") == 4
-    assert len(claims) == 12
+def test_the_tables_hold_every_group_and_the_printed_rewards(lines: list[Line]) -> None:
+    tables = Timing(FIGURE5).tables(lines)
+    names = [table.title.partition(". ")[0] for table in tables]
+    pixels, planes, control = (
+        f"{seen}, {paid}, told T"
+        for seen, paid in (("pixels", "early costs 0.14"), ("planes", "early costs 0.14"), ("planes", "early earns 0"))
+    )
+    assert [name for name in names if "reward" in name] == [
+        f"Average reward, {pixels}", f"Average reward, {planes}", f"Average reward, {control}"
+    ]  # fmt: skip
+    shown = {name: (table.header, cells_of(table)) for name, table in zip(names, tables, strict=True)}
+    header, rewards = shown[f"Average reward, {pixels}"]
+    assert [row[:2] for row in rewards[:3]] == [["LSTM, pixels", "ours"], ["", "printed"], ["", "verdict"]]
+    at_17 = [row[header.index("T = 17")] for row in rewards[:3]]
+    assert (at_17[0], at_17[1]) == ("0.30 [0.30, 0.30]", "0.34")
+    assert len(shown[f"Average reward, {planes}"][1]) == 5, "nothing is printed for those without pictures"
+    header, success = shown[f"Success, {planes}"]
+    by_agent = {row[0]: dict(zip(header, row, strict=True)) for row in success}
+    assert by_agent["B, NAC of [T, c]"]["T50"] == "> 60 [31, > 60]"
+    assert by_agent["LSTM"]["T = 13"] == "100 %"
+    assert "B, NAC of [T, c]; 3 seeds" not in by_agent
+    assert cells_of(tables[-1])[0][1:3] == ["B, NAC of [T], pixels", "LSTM, pixels"]
+    claims = cells_of(tables[0])
+    assert [row[2] for row in claims].count("us") == 2
+    assert [row[2] for row in claims].count("the paper") == 18
 
 
 def test_an_agent_that_has_not_mastered_the_trained_times_is_marked() -> None:
     kind = Timing(FIGURE5)
-    cells = [runs("agent_lstm", 10 * [10]), runs("agent_nac_hidden", 10 * [14])]
-    success, _, differences, _ = map(cells_of, kind.tables(lines_of(kind, measured_of(*cells))))
-    assert [row[0] for row in success] == ["LSTM; not mastered", "NAC of [T, h]"]
-    assert [row[1:3] for row in differences] == [["NAC of [T, h]", "LSTM; not mastered"]]
+    tables = kind.tables(lines_of(kind, measured_of(runs("agent_lstm", 10 * [10]), runs("agent_b", 10 * [14]))))
+    (success,) = (cells_of(table) for table in tables if table.title.startswith("Success"))
+    assert [row[0] for row in success] == ["LSTM; not mastered", "B, NAC of [T]"]
+    assert [row[1:3] for row in cells_of(tables[-1])] == [["B, NAC of [T]", "LSTM; not mastered"]]
+
+
+def test_the_figure_draws_a_censored_seed_beyond_the_last_time_and_keeps_it_infinite() -> None:
+    kind = Timing(FIGURE5)
+    measured = measured_of(runs("agent_lstm", [13, 60]))
+    figure, numbers = kind.figure(measured, lines_of(kind, measured))
+    assert numbers.loc[numbers["panel"] == "T50", "y"].tolist() == [14, np.inf]
+    below = figure.axes[-1]
+    assert below.lines[0].get_xdata()[1] == 61  # type: ignore[index]
+    assert below.get_xticklabels()[-1].get_text() == "> 60"
 
 
 def test_the_late_gain_is_the_growth_over_the_last_fifth() -> None:
@@ -136,20 +213,33 @@ def test_a_seed_that_diverged_at_once_succeeds_nowhere() -> None:
     lost.loc[0, [column for column in lost if str(column).startswith("test_")]] = np.nan
     kind = Timing(FIGURE5)
     assert kind._t50(lost).tolist() == [13, 21, 21]
-    assert kind._mean(lost, [5, 12])[0] == 0
+    assert kind._mean(lost, "success", [5, 12])[0] == 0
+
+
+def test_the_agents_are_trained_with_the_cost_that_fits_the_printed_curve() -> None:
+    fit = timing_reward.fitted(timing_reward.read_printed())
+    cells = compose.plan_experiment(FIGURE5, ["budget=paper"]).cells
+    costs = {want.cell.task.early_cost for want in cells}  # type: ignore[attr-defined]
+    assert costs == {0.0, round(fit.cost, 2)}
+    points = timing_reward.read_printed()
+    d = np.array([T - 12 for T in points if T > 12], float)
+    missing = np.array([1 - reward for T, reward in points.items() if T > 12])
+    (slope,), *_ = np.linalg.lstsq(d[:, None], missing, rcond=None)
+    assert sorted(points) == list(range(8, 26))
+    assert fit.cost == pytest.approx(slope)
+    assert fit.largest_miss == pytest.approx(np.abs(missing - slope * d).max())
 
 
 def test_films_show_the_first_seed_of_every_agent_until_it_arrives() -> None:
     """One agent goes straight to the target with T = 10 and 18; the other stays where it is."""
-    cells = [runs("agent_lstm", [20, 20]), runs("agent_nac_memory", [20, 20]), runs("agent_lstm", [9], scale="0.1")]
+    cells = [runs("agent_lstm", [20, 20]), runs("agent_b", [20, 20])]
     straight = np.array([20, 15, 10, 5, 0, 1, 2, 3, *19 * [4]])
     waits = np.concatenate([2 * [20], straight[:-2]])
     kept = [
         {"cell": cell, "seed": seed, "name": name, "shape": np.shape(value), "values": np.ravel(value)}
         for cell, paths in {
-            "agent_lstmtime1.0": [27 * [20], 27 * [20]],
-            "agent_nac_memorytime1.0": [waits, waits],
-            "agent_lstmtime0.1": [straight, straight],
+            f"grid_worldagent_lstm{FITTED}": [27 * [20], 27 * [20]],
+            f"grid_worldagent_b{FITTED}": [waits, waits],
         }.items()
         for seed in range(2)
         for name, value in {"squares": paths, "grid": [5, 4], "times": [10, 18]}.items()
@@ -170,16 +260,13 @@ def test_films_show_the_first_seed_of_every_agent_until_it_arrives() -> None:
     assert scenes[2].colour(9) == "black"
 
 
-def test_the_committed_film_is_small_enough() -> None:
-    assert (paths.CHECKOUT / "results/trask2018/figure5/film.gif").stat().st_size < 500_000
-
-
 @pytest.mark.parametrize(
     ("claim", "words"),
     [
         ({"times": [5, 12], "at_least": 0.95}, "the claim master must be on models or on pairs of them"),
         ({"models": ["agent_lstm"]}, "the claim master must have one limit, at_least or at_most"),
         ({"models": ["agent_lstm"], "at_least": 1, "at_most": 2}, "the claim master must have one limit"),
+        ({"models": ["agent_lstm"], "at_least": 1, "share": "soon"}, "unknown share of the claim master 'soon'"),
     ],
 )
 def test_a_claim_on_nothing_or_without_a_limit_is_refused(claim: dict[str, Any], words: str) -> None:

@@ -1,0 +1,179 @@
+"""The tables of agents that tell the time."""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import Format, percent
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Line, grouped
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.papers.trask2018.timing_claims import SUCCESS, Sentence
+from nalu_bench.plan.experiment import Experiment
+
+REWARD = "reward"
+OUTCOMES = ("early", "late", "never")
+TRAINED = "trained"
+LATE = "late_gain"
+"""The fact that tells whether a curve is flat: by how much the validation return grew over the last fifth."""
+
+DIFFERENCE = "t50_difference"
+CLAIM = "claim_"
+
+SEEN = {"grid_world": "planes", "grid_world_pixels": "pixels"}
+"""What the agents of a task see."""
+
+
+def in_words(place: Place) -> str:
+    """The group of an agent: `pixels, early costs 0.14, told T`."""
+    cost, scale = (float(place.setting.get(word, default)) for word, default in (("cost", 0), ("scale", 1)))
+    paid = f"early costs {cost:g}" if cost else "early earns 0"
+    return f"{SEEN.get(place.task, place.task)}, {paid}, told {'' if scale == 1 else f'{scale:g} '}T"
+
+
+def by_time(lines: Sequence[Line], metrics: Sequence[str]) -> pd.DataFrame:
+    """The lines that have a T and one of these metrics, with the columns time, group and agent."""
+    found = [line for line in lines if line.place.metric in metrics and line.n_seeds]
+    return frame(found).assign(
+        time=[_time(line) for line in found], group=[in_words(line.place) for line in found],
+        agent=[style.label(line.place.model) for line in found],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables of the lines of `timing.Timing`, whose settings these are."""
+
+    experiment: Experiment
+    shown: Sequence[int]
+    mastered: float
+    claims: Mapping[str, Sentence]
+
+    def of(self, lines: Sequence[Line]) -> list[Table]:
+        """The claims, then rewards, success and outcomes group by group, then the differences."""
+        there = [line for line in lines if line.n_seeds]
+        agents = [line for line in there if line.place.model and not line.place.metric.startswith(CLAIM)]
+        groups = grouped(agents, lambda line: in_words(line.place))
+        made = [self._claims(lines)]
+        for make in (self._rewards, self._success, self._outcomes):
+            made += [make(mine, group) for group, mine in groups.items()]
+        return [table for table in [*made, self._differences(there)] if table.rows]
+
+    def _rewards(self, lines: Sequence[Line], group: str) -> Table:
+        """Of agents with printed rewards these and the verdicts, too."""
+        rows: list[list[Shown]] = []
+        for agent, mine in grouped(lines, _agent).items():
+            found = {_time(line): line for line in mine if line.place.metric == REWARD}
+            shows: dict[str, Callable[[Line], Shown]] = {"ours": lambda line: Ours(line, two_decimals)}
+            if any(line.printed_text for line in found.values()):
+                shows |= {"printed": Theirs, "verdict": lambda line: Judged(line) if line.printed_text else EMPTY}
+            for name, show in shows.items():
+                shown = [show(found[time]) if time in found else EMPTY for time in self.shown]
+                rows += [["" if name != "ours" else agent, name, *shown]] if found else []
+        return Table(f"Average reward, {group}. {self._title}", ["Agent", "", *map(_at, self.shown)], rows)
+
+    def _success(self, lines: Sequence[Line], group: str) -> Table:
+        header = ["Agent", "T50", "Success on the trained T", *map(_at, self.shown), "Late gain, points"]
+        usual, last = statistics.mode(line.n_seeds for line in lines), _last(lines)
+        rows: list[list[Shown]] = []
+        for agent, mine in grouped(lines, _agent).items():
+            shares = {_time(line): line for line in mine if line.place.metric == SUCCESS}
+            mean, t50, gain = (_line(mine, metric) for metric in (TRAINED, "t50", LATE))
+            beyond = [Ours(shares[time], percent, alone=True) if time in shares else EMPTY for time in self.shown]
+            remarks = [f"{mean.n_seeds} seeds" if mean.n_seeds != usual else "", self._mastery(mean)]
+            rows.append([
+                "; ".join(filter(None, [agent, *remarks])), Ours(t50, until(last)), Ours(mean, percent), *beyond,
+                Ours(gain, lambda value: f"{100 * value:+.1f}"),
+            ])  # fmt: skip
+        return Table(f"Success, {group}. {self._title}", header, rows)
+
+    def _mastery(self, mean: Line) -> str:
+        """A remark on an agent that has not mastered the trained times."""
+        return "" if mean.ours.value >= self.mastered else "not mastered"
+
+    def _outcomes(self, lines: Sequence[Line], group: str) -> Table:
+        rows: list[list[Shown]] = []
+        for agent, mine in grouped(lines, _agent).items():
+            shares = {(line.place.metric, _time(line)): line.ours.value for line in mine
+                      if line.place.metric in OUTCOMES}  # fmt: skip
+            rows.append([agent, *(
+                " / ".join(f"{100 * shares[outcome, time]:.0f}" for outcome in OUTCOMES)
+                if (OUTCOMES[0], time) in shares else EMPTY for time in self.shown
+            )])  # fmt: skip
+        header = ["Early / late / never", *map(_at, self.shown)]
+        return Table(f"How they fail, in percent of the episodes, {group}", header, rows)
+
+    def _differences(self, lines: Sequence[Line]) -> Table:
+        means = {(in_words(line.place), line.place.model): line for line in lines if line.place.metric == TRAINED}
+        rows: list[list[Shown]] = []
+        for line in lines:
+            if line.place.metric.startswith(DIFFERENCE):
+                group, pair = in_words(line.place), line.place.metric.split()[1:]
+                named = [(style.label(model), self._mastery(means[group, model])) for model in pair]
+                agents = ["; ".join(filter(None, name)) for name in named]
+                rows.append([group, *agents, Ours(line, "{:.1f}".format), "; ".join(line.notes[:-1])])
+        header = ["", "this agent", "and that one", "difference, steps", "this one lasts"]
+        title = f"Differences of mean T50, restricted at T = {_last(lines)}; log-rank test, Holm's correction over all"
+        return Table(title, header, rows)
+
+    def _claims(self, lines: Sequence[Line]) -> Table:
+        rows: list[list[Shown]] = []
+        for line in lines:
+            if line.place.metric.startswith(CLAIM):
+                who = "us" if line.printed and line.printed.own else "the paper"
+                said = self.claims[line.place.metric.removeprefix(CLAIM)]
+                form = _form(said, _last(lines))
+                rows.append([
+                    in_words(line.place), line.printed_text, who, tested_by(line), Ours(line, form), Judged(line),
+                ])  # fmt: skip
+        return Table(f"Claims. {self._title}", ["", "The claim", "said by", "tested by", "ours", "verdict"], rows)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.experiment.title} ({self.experiment.source})"
+
+
+def _form(said: Sentence, last: int) -> Format:
+    """How the number of a claim is written: a difference of T50, a share, or a T50."""
+    if said.pairs:
+        return "{:.1f}".format
+    return until(last) if said.times is None else percent
+
+
+def two_decimals(value: float) -> str:
+    """A reward."""
+    return f"{value + 0.0:.2f}"
+
+
+def until(last: int) -> Format:
+    """The text of a T50, which is infinite where an agent fails at no T up to the last."""
+    return lambda value: f"> {last}" if math.isinf(value) else f"{round(value, 1):g}"
+
+
+def _at(time: int) -> str:
+    return f"T = {time}"
+
+
+def _agent(line: Line) -> str:
+    return style.label(line.place.model)
+
+
+def _line(lines: Sequence[Line], metric: str) -> Line:
+    """The one line of a metric."""
+    (found,) = [line for line in lines if line.place.metric == metric]
+    return found
+
+
+def _time(line: Line) -> int:
+    return int(line.place.setting.get("T", 0))
+
+
+def _last(lines: Sequence[Line]) -> int:
+    """The last tested T; 0 without runs."""
+    return max((_time(line) for line in lines if line.place.metric == SUCCESS), default=0)
