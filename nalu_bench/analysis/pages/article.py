@@ -57,7 +57,8 @@ def article(experiments: Sequence["Loaded"]) -> str:
     return environment().get_template("article.md").render(
         **title_page(paths.citation()), **_rules(),
         experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
-        own=own, sources=len(printed), short=_in_short(experiments), by_unit=_by_unit(experiments, papers),
+        own=own, references=[paper.reference for paper in papers if paper.folder in printed],
+        short=_in_short(experiments), by_unit=_by_unit(experiments, papers),
         same_seeds=numbers.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
         compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
@@ -114,7 +115,7 @@ class _Paper:
     """The README of a paper."""
 
     def __init__(self, folder: Path) -> None:
-        self.name, self._path = folder.name, folder / "README.md"
+        self.folder, self.name, self._path = folder, folder.name, folder / "README.md"
         self.title = self._path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
 
     @property
