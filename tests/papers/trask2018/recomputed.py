@@ -49,6 +49,11 @@ def measured(artifact: str, file: str) -> pd.DataFrame:
     return pd.read_parquet(FOLDER / artifact / f"{file}.parquet").merge(cells, on="cell")
 
 
+def rounded_up(share: float) -> str:
+    """A share in percent, so that `within` is true."""
+    return f"{math.ceil(1000 * share) / 10:.1f}"
+
+
 def joined(names: list[str]) -> str:
     """The names as a sentence has them: a, b and c."""
     return f"{', '.join(names[:-1])} and {names[-1]}"
@@ -199,8 +204,8 @@ def alike() -> str:
     five, six = WORDS[len(bounded)], WORDS[len(rest)].capitalize()
     return (
         f"the order of the activations is nearly the paper's: the rank correlation is {order:.2f}. The {five} bounded "
-        f"ones come within {100 * near:.1f} % of the printed errors, and predicting 0 within {100 * zero:.1f} %. {six} "
-        f"others have {rest.min():.2f} to {rest.max():.2f} of them"
+        f"ones come within {rounded_up(near)} % of the printed errors, and predicting 0 within {rounded_up(zero)} %. "
+        f"{six} others have {rest.min():.2f} to {rest.max():.2f} of them"
     )
 
 
@@ -304,14 +309,16 @@ def doubled_sums() -> str:
     squared = doubled("sum", STANDARD[:3], (10, 100, 1000), ("mse",))
     absolute = doubled("sum", STANDARD[:1], (10, 100, 1000), ("mae",))
     return (
-        f"twice its squared errors are within {100 * squared:.1f} % of those printed for LSTM, GRU and RNN-tanh at all "
-        f"three lengths, and twice its absolute errors within {100 * absolute:.1f} % of the LSTM's"
+        f"twice its squared errors are within {rounded_up(squared)} % of those printed for LSTM, GRU and RNN-tanh "
+        f"at all three lengths, and twice its absolute errors within {rounded_up(absolute)} % of the LSTM's"
     )
 
 
 def doubled_counts() -> str:
     both = doubled("count", STANDARD[:2], (100, 1000), ("mae", "mse"))
-    return f"for LSTM and GRU both errors are within {100 * both:.1f} % of twice the constant's at 100 and 1,000 images"
+    return (
+        f"for LSTM and GRU both errors are within {rounded_up(both)} % of twice the constant's at 100 and 1,000 images"
+    )
 
 
 def printed_limits() -> str:
