@@ -121,19 +121,16 @@ class RelativeErrors(Kind):
     def _row(self, place: Place, samples: NDArray[np.float64], runs: pd.DataFrame) -> Row:
         return row_of(place, Value(*medians.limits_of(samples)), runs, compare=self._compare(place, samples))
 
-    def _compare(self, place: Place, samples: NDArray[np.float64]) -> Compare:
-        compare, refused = against_printed(samples), self._refused(place)
-        if refused:
-            return lambda _: not_comparable(refused)
+    def _compare(self, place: Place, samples: NDArray[np.float64]) -> Compare | None:
+        compare = against_printed(samples)
+        if place.operation in self.report.impossible.get(place.task, ()):
+            if place.metric != RAW:
+                return lambda _: not_comparable("the task cannot give the printed error of the untrained model")
+            if place.split != "validation":
+                return lambda _: not_comparable("the printed ones are alike for every operation")
+        elif place.metric == RAW:
+            return None  # its percentage is compared: a number counts once
         return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
-
-    def _refused(self, place: Place) -> str:
-        """Why a printed number is not compared; empty if it is. A raw error and its percentage count once."""
-        if place.operation not in self.report.impossible.get(place.task, ()):
-            return "compared as a percentage" if place.metric == RAW else ""
-        if place.metric == RAW:
-            return "" if place.split == "validation" else "the printed ones are alike for every operation"
-        return "the task cannot give the printed error of the untrained model"
 
     def _claims(
         self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]
@@ -192,7 +189,8 @@ class RelativeErrors(Kind):
         for model, group in grouped(lines, _name).items():
             found = {line.place.operation: line for line in group}
             shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
-            shows |= {"printed": Theirs, "verdict": Judged} if printed else {}
+            shows |= {"printed": Theirs} if printed else {}
+            shows |= {"verdict": Judged} if any(line.verdict for line in group) else {}
             for number, (name, show) in enumerate(shows.items()):
                 shown = [show(found[each]) if each in found else EMPTY for each in operations]
                 rows.append(["" if number else model, *([name] if printed else []), *shown])

@@ -16,7 +16,7 @@ from nalu_bench.analysis.render.latex import latex
 from nalu_bench.analysis.render.markdown import markdown
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018.timing import OUTCOMES
+from nalu_bench.papers.trask2018.timing import CURVES, OUTCOMES
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.experiment import Experiment
 
@@ -33,7 +33,7 @@ REPORTS: dict[str, dict[str, Any]] = {
         "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
     },
     "timing": {
-        "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10], "panels": {"All": ["mystery"]},
+        "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10],
         "claims": {"all": {"models": ["mystery"], "times": [1, 10], "at_least": 0.5}},
         "differences": [["mystery", "mystery"]],
     },
@@ -60,7 +60,7 @@ def runs(model: str, role: str = "cell") -> pd.DataFrame:
         "test_mse_10": error, "solved_test_mse_10": False, "solved_at_test_mse_10": np.nan,
         "test_mae_1": error, "test_rounds_1": error, "test_mae_10": error, "test_rounds_10": error,
     }  # fmt: skip
-    outcomes = {f"test_{name}_{T}": error for name in OUTCOMES for T in (1, 10)}
+    outcomes = {f"test_{name}_{T}": error for name in (*CURVES, *OUTCOMES) for T in (1, 10)}
     return runs_of(
         model, SEEDS, cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", steps=20,
         log_every=10, late_gain=0.0, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
