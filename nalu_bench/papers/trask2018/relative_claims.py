@@ -27,7 +27,8 @@ class Sentence:
     Attributes:
         models, splits: which; operations: all of them if empty; task: if there are several.
         rank: None if the claim is about every model; k if it is about the one that is k-th best in its worst operation:
-            `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does.
+            `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does. Tested is
+            that model at that operation as if it had been named, corrected for being picked.
         at_most, at_least: the limit, in percent of the untrained model.
     """
 
