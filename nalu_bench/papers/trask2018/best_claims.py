@@ -43,8 +43,8 @@ class Sentence:
 def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str], measure: str) -> Claim:
     """The claim where it is furthest from true; not tested unless all of its models have several draws.
 
-    Its interval is the middle 95 % of the draws: what one best of several networks may show, as the paper shows one. The
-    chance that lies in the networks trained, from which all draws are made, is not in it.
+    Its interval is the middle 95 % of the draws: what one best of several networks may show, as the paper shows one.
+    The chance that lies in the networks trained, from which all draws are made, is not in it.
 
     Args:
         setting: words that all numbers share. groups: the draws of a group, or why there are none. measure: of errors.
