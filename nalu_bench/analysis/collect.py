@@ -20,21 +20,30 @@ WORDS = ("role", "setting", "operation")
 
 
 def collect(
-    kind: Kind, budget: dict[str, Any], wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured]
+    kind: Kind,
+    budget: dict[str, Any],
+    wanted: Sequence[Wanted],
+    store: Store,
+    earlier: Sequence[Measured],
+    committed: Measured | None = None,
 ) -> Measured:
     """Collect the runs of the store, and from earlier collections those that the store lacks.
+
+    A block that `committed` holds and that was trained again is taken from there: another processor rounds otherwise.
 
     `budget` goes into the manifest. Runs of roles other than "cell" are collected first, because runs of the role
     "cell" may be judged by them.
     """
     beside = [want for want in wanted if want.role != "cell"]
-    others = _measured(kind, beside, store, earlier, pd.DataFrame(columns=RUNS)).runs
-    found = _measured(kind, wanted, store, earlier, others)
+    again = _trained_again(wanted, store, committed)
+    others = _measured(kind, beside, store, earlier, pd.DataFrame(columns=RUNS), again).runs
+    found = _measured(kind, wanted, store, earlier, others, again)
     parts = {
-        f"{want.cell.digest}/{manifest['seeds']}": manifest
+        name: manifest
         for want in wanted
         for manifest in store.manifests(want.cell)
-        if _seeds(found.runs, want.cell).intersection(parse_ranges(manifest["seeds"]))
+        if (name := f"{want.cell.digest}/{manifest['seeds']}") not in again
+        and _seeds(found.runs, want.cell).intersection(parse_ranges(manifest["seeds"]))
     }
     cells = {
         want.cell.digest: {
@@ -58,10 +67,27 @@ def collect(
     return Measured(found.runs, found.curves, found.predictions, found.weights, manifest)
 
 
+def _trained_again(wanted: Sequence[Wanted], store: Store, committed: Measured | None) -> set[str]:
+    """The blocks (`digest/seeds`) of the store that were committed from another training."""
+    before = committed.manifest["parts"] if committed else {}
+    return {
+        name
+        for want in wanted
+        for manifest in store.manifests(want.cell)
+        if (name := f"{want.cell.digest}/{manifest['seeds']}") in before
+        and before[name].get("files") != manifest.get("files")
+    }
+
+
 def _measured(
-    kind: Kind, wanted: Sequence[Wanted], store: Store, earlier: Sequence[Measured], others: pd.DataFrame
+    kind: Kind,
+    wanted: Sequence[Wanted],
+    store: Store,
+    earlier: Sequence[Measured],
+    others: pd.DataFrame,
+    again: set[str],
 ) -> Measured:
-    """The cells' runs in the store, then those that only earlier collections hold."""
+    """The cells' runs in the store but for the blocks `again`, then those that only earlier collections hold."""
     runs = _concat([_runs(kind, want, store, _known(want, others)) for want in wanted], RUNS)
     found = Measured(
         runs,
@@ -69,9 +95,25 @@ def _measured(
         _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
         _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
     )
+    found = _without(found, again)
     for before in earlier:
         found = _with_earlier(found, before, wanted)
     return replace(found, runs=with_counts(found.runs), curves=_thinned(found))
+
+
+def _without(found: Measured, blocks: set[str]) -> Measured:
+    """The rows that are not of these blocks."""
+    gone = {
+        (digest, seed) for digest, _, seeds in (one.partition("/") for one in blocks) for seed in parse_ranges(seeds)
+    }
+
+    def rest(frame: pd.DataFrame) -> pd.DataFrame:
+        if not gone or "cell" not in frame or "seed" not in frame:
+            return frame
+        kept = [key not in gone for key in zip(frame["cell"], frame["seed"], strict=True)]
+        return frame[pd.Series(kept, index=frame.index, dtype=bool)].reset_index(drop=True)
+
+    return Measured(rest(found.runs), rest(found.curves), rest(found.predictions), rest(found.weights))
 
 
 def _thinned(found: Measured) -> pd.DataFrame:

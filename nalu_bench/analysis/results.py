@@ -62,9 +62,11 @@ def kind_of(experiment: Experiment) -> Kind:
     return kind
 
 
-def measured(plan: "Plan", store: Store, earlier: Sequence[Measured] = ()) -> Measured:
+def measured(
+    plan: "Plan", store: Store, earlier: Sequence[Measured] = (), committed: Measured | None = None
+) -> Measured:
     """The runs of a plan, as its report is made of them; nothing is written."""
-    return collect(kind_of(plan.experiment), _budget(plan), plan.cells, store, earlier)
+    return collect(kind_of(plan.experiment), _budget(plan), plan.cells, store, earlier, committed)
 
 
 def _budget(plan: "Plan") -> dict[str, Any]:
@@ -88,7 +90,8 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
     folder, shared = target(plan, results), results / name
     before = read(folder)
     others = sorted({shared, *beside} - {folder})
-    now = measured(plan, store, [one for one in (before, *map(read, others)) if one])
+    kept = before if folder == shared and plan.committed else None
+    now = measured(plan, store, [one for one in (before, *map(read, others)) if one], kept)
     if plan.cells and now.runs.empty:
         raise UsageError(
             f"there are no runs of {name} at budget={plan.budget}; "

@@ -73,6 +73,18 @@ def test_reporting_twice_changes_nothing(plan: compose.Plan, tmp_path: Path) -> 
     assert files(writer.write(plan, store, results)[0]) == first
 
 
+def test_a_committed_block_that_was_trained_again_stays_as_it_is(
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    first = files(writer.write(plan, store, results)[0])
+    manifests, runs = Store.manifests, Store.runs
+    monkeypatch.setattr(Store, "manifests", lambda *given: [one | {"files": {}} for one in manifests(*given)])
+    monkeypatch.setattr(Store, "runs", lambda *given: runs(*given).assign(commit="another"))
+    assert set(writer.measured(plan, store).runs["commit"]) == {"another"}
+    assert files(writer.write(plan, store, results)[0]) == first
+
+
 def test_a_smaller_budget_and_changed_values_go_to_local(plan: compose.Plan, tmp_path: Path) -> None:
     results = tmp_path / "results"
     shared = results / "madsen2020" / "table1"
