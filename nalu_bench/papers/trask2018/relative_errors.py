@@ -94,7 +94,8 @@ class RelativeErrors(Kind):
 
         if not any(self._is_chosen(place.setting) for place, _ in self._cells(measured)):
             chosen = ", ".join(f"{word} {value}" for word, value in self.report.chosen.items())
-            raise UsageError(f"no trained network with {chosen} is there, which is drawn: run the experiment first.")
+            name = self.experiment.name
+            raise UsageError(f"there are no runs of {name} with {chosen}, which it draws; first: nalu-bench run {name}")
 
     def _cells(self, measured: Measured) -> list[tuple[Place, pd.DataFrame]]:
         """The trained models with their runs."""

@@ -55,7 +55,7 @@ def test_without_the_untrained_models_nothing_is_reported() -> None:
 def test_without_a_network_under_the_chosen_inputs_nothing_is_reported() -> None:
     other = runs("nac", [1.0]).assign(setting="range=[0, 1];lengths=[10, 50]")
     untrained = pd.concat([runs("hidden_linear", [1.0], "baseline"), other.assign(role="baseline")])
-    with pytest.raises(UsageError, match=r"no trained network with range \[0, 1.75\], lengths \[1, 20\] is there"):
+    with pytest.raises(UsageError, match=r"no runs of trask2018/table6 with range \[0, 1.75\], lengths \[1, 20\]"):
         KIND.require(Measured(pd.concat([other, untrained])))
 
 
