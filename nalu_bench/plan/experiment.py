@@ -235,6 +235,9 @@ def load(name: str) -> Experiment:
     for word in read.usual:
         if word not in read.settings:
             raise unknown(f"word of usual in {where}", word, read.settings)
+    for other in read.excerpt:
+        if other not in files or other == name:
+            raise unknown(f"experiment of excerpt in {where}", str(other), [each for each in files if each != name])
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,

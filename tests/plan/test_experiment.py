@@ -95,6 +95,14 @@ def test_a_file_that_is_no_mapping_in_utf_8_is_a_plain_error(content: bytes, wor
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("other", ["trask2018/tabel6", "mine/table"])
+def test_an_excerpt_is_of_other_experiments_that_exist(other: str, write: Write) -> None:
+    with write().open("a", encoding="utf-8") as stream:
+        stream.write(f"\nexcerpt: [{other}]\n")
+    with pytest.raises(UsageError, match=rf"unknown experiment of excerpt in experiments/mine/table\.yaml '{other}'"):
+        experiment.load("mine/table")
+
+
 @pytest.mark.parametrize("share", ["x", "null", "0", "-1", ".nan", "true"])
 def test_a_share_that_is_none_is_refused(share: str) -> None:
     with pytest.raises(UsageError, match="share of a cell group must be a number above 0"):
