@@ -1,6 +1,6 @@
 """Collect an experiment's runs, curves and manifest from the run store: all that `results/` keeps for a report."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,11 +39,12 @@ def collect(
     others = _measured(kind, beside, store, earlier, pd.DataFrame(columns=RUNS), again).runs
     found = _measured(kind, wanted, store, earlier, others, again)
     parts = {
-        name: manifest
+        f"{want.cell.digest}/{manifest['seeds']}": manifest
         for want in wanted
         for manifest in store.manifests(want.cell)
-        if (name := f"{want.cell.digest}/{manifest['seeds']}") not in again
-        and _seeds(found.runs, want.cell).intersection(parse_ranges(manifest["seeds"]))
+        if (_seeds(found.runs, want.cell) - again.get(want.cell.digest, set())).intersection(
+            parse_ranges(manifest["seeds"])
+        )
     }
     cells = {
         want.cell.digest: {
@@ -67,16 +68,17 @@ def collect(
     return Measured(found.runs, found.curves, found.predictions, found.weights, manifest)
 
 
-def _trained_again(wanted: Sequence[Wanted], store: Store, committed: Measured | None) -> set[str]:
-    """The blocks (`digest/seeds`) of the store that were committed from another training."""
-    before = committed.manifest["parts"] if committed else {}
-    return {
-        name
-        for want in wanted
-        for manifest in store.manifests(want.cell)
-        if (name := f"{want.cell.digest}/{manifest['seeds']}") in before
-        and before[name].get("files") != manifest.get("files")
-    }
+def _trained_again(wanted: Sequence[Wanted], store: Store, committed: Measured | None) -> dict[str, set[int]]:
+    """Cell -> the seeds of blocks that were committed and are in the store from another training."""
+    again: dict[str, set[int]] = {}
+    if committed is None:
+        return again
+    for want in wanted:
+        for manifest in store.manifests(want.cell):
+            before = committed.manifest["parts"].get(f"{want.cell.digest}/{manifest['seeds']}")
+            if before is not None and before.get("files") != manifest.get("files"):
+                again.setdefault(want.cell.digest, set()).update(parse_ranges(manifest["seeds"]))
+    return again
 
 
 def _measured(
@@ -85,35 +87,21 @@ def _measured(
     store: Store,
     earlier: Sequence[Measured],
     others: pd.DataFrame,
-    again: set[str],
+    again: Mapping[str, set[int]],
 ) -> Measured:
-    """The cells' runs in the store but for the blocks `again`, then those that only earlier collections hold."""
-    runs = _concat([_runs(kind, want, store, _known(want, others)) for want in wanted], RUNS)
+    """The cells' runs in the store but for the seeds `again`, then those that only earlier collections hold."""
+    runs = _concat(
+        [_runs(kind, want, store, _known(want, others), again.get(want.cell.digest, set())) for want in wanted], RUNS
+    )
     found = Measured(
         runs,
         _concat([_curves(want, runs, store) for want in wanted], CURVES),
         _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
         _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
     )
-    found = _without(found, again)
     for before in earlier:
         found = _with_earlier(found, before, wanted)
     return replace(found, runs=with_counts(found.runs), curves=_thinned(found))
-
-
-def _without(found: Measured, blocks: set[str]) -> Measured:
-    """The rows that are not of these blocks."""
-    gone = {
-        (digest, seed) for digest, _, seeds in (one.partition("/") for one in blocks) for seed in parse_ranges(seeds)
-    }
-
-    def rest(frame: pd.DataFrame) -> pd.DataFrame:
-        if not gone or "cell" not in frame or "seed" not in frame:
-            return frame
-        kept = [key not in gone for key in zip(frame["cell"], frame["seed"], strict=True)]
-        return frame[pd.Series(kept, index=frame.index, dtype=bool)].reset_index(drop=True)
-
-    return Measured(rest(found.runs), rest(found.curves), rest(found.predictions), rest(found.weights))
 
 
 def _thinned(found: Measured) -> pd.DataFrame:
@@ -126,8 +114,8 @@ def _thinned(found: Measured) -> pd.DataFrame:
 
 def _curves(want: Wanted, runs: pd.DataFrame, store: Store) -> pd.DataFrame:
     """The kept points of a cell's curves. They are thinned one cell at a time: whole curves are large."""
-    curves = store.curves(want.cell)
-    return _of_cell(want, runs, kept_points(curves, runs[runs["cell"] == want.cell.digest]) if len(curves) else curves)
+    curves, mine = store.curves(want.cell), runs[runs["cell"] == want.cell.digest]
+    return _of_cell(want, runs, kept_points(curves, mine) if len(curves) and len(mine) else curves)
 
 
 def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:
@@ -150,21 +138,21 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
     return pd.concat(some, ignore_index=True)
 
 
-def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one cell: stored, failed or skipped."""
+def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame, but: set[int]) -> pd.DataFrame:
+    """The rows of one cell but for some seeds: stored, failed or skipped."""
     cell = want.cell
     facts = _words(want)
     reason = cell.skip()
     if reason is not None:
         return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])
-    runs = store.runs(cell)
-    runs = runs[runs["seed"].isin(want.seeds)]
+    runs, seeds = store.runs(cell), set(want.seeds) - but
+    runs = runs[runs["seed"].isin(seeds)]
     if len(runs):
         runs = kind.facts(cell, runs, store.curves(cell), others)
     failed = [
         {"seed": seed, "status": str(Status.FAILED), "note": why}
         for seed, why in store.failures(cell).items()
-        if seed in want.seeds
+        if seed in seeds
     ]
     frame = pd.concat([runs, pd.DataFrame(failed)], ignore_index=True) if failed else runs
     frame = frame.assign(**{"note": ""} if "note" not in frame else {})

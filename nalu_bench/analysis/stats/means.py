@@ -6,15 +6,11 @@ import sys
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nalu_bench.analysis.stats.compare import EQUIVALENCE, alone
+from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEDIAN, alone
 from nalu_bench.analysis.stats.intervals import student
 from nalu_bench.analysis.stats.ranges import read_printed
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, apart, times
-
-MARGIN = math.log(1.5)
-"""Means agree if the 90 % interval of their log-ratio lies within so much of 0: a factor of 1.5 (our choice)."""
-
 
 SAME = 0.005
 """Log-ratios below this would be written as a factor of 1.00; the difference is told instead."""
@@ -27,7 +23,7 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
 
     d counts from the nearest number that is rounded to the printed one; of a bound such as `<0.0001` from all below it.
     The printed seeds are assumed to spread as ours do, relative to their mean. `agrees` needs 0 inside and the 90 %
-    interval within log 1.5 of 0; of a bound, its upper end alone.
+    interval within log 1.5 of 0, as for medians; of a bound, its upper end alone.
 
     The range of our seeds (`ranges.compare_single`) is for a number of one network. A mean over 100 varies ten times
     less, so that this range would agree with means that differ.
@@ -68,4 +64,4 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
     )
     close = abs(difference) < SAME
     by = apart(mean - nearest, Better.LOWER) if close else times(mean, nearest, Better.LOWER)
-    return alone(difference, low, high, p_value, within, MARGIN, "a factor of 1.5", by, reason)
+    return alone(difference, low, high, p_value, within, MARGIN_MEDIAN, "a factor of 1.5", by, reason)

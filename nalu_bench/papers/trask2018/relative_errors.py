@@ -85,7 +85,7 @@ class RelativeErrors(Kind):
             said.check(name)
 
     def require(self, measured: Measured) -> None:
-        base = measured.runs[measured.runs["role"] == BASELINE]
+        base = _untrained(measured)
         for words, _ in measured.runs.groupby(["task", "setting", "operation"], sort=False):
             if not _same(base, words).any():
                 raise UsageError(
@@ -102,7 +102,7 @@ class RelativeErrors(Kind):
         return list(by_cell(measured.runs[measured.runs["role"] == "cell"]))
 
     def rows(self, measured: Measured) -> list[Row]:
-        base = measured.runs[measured.runs["role"] == BASELINE]
+        base = _untrained(measured)
         cells = self._cells(measured)
         relative = {(place, split): _relative(group, base, split) for place, group in cells for split in SPLITS}
         rows = [
@@ -201,7 +201,7 @@ class RelativeErrors(Kind):
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' percentages under the chosen hypothesis, printed numbers hollow."""
-        base = measured.runs[measured.runs["role"] == BASELINE]
+        base = _untrained(measured)
         cells = [(place, group) for place, group in self._cells(measured) if self._is_chosen(place.setting)]
         panels = [(task, split) for task in dict.fromkeys(place.task for place, _ in cells) for split in SPLITS]
         operations = list(dict.fromkeys(place.operation for place, _ in cells))
@@ -225,6 +225,11 @@ class RelativeErrors(Kind):
         figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=6)
         return figure, pd.DataFrame(drawn)
+
+
+def _untrained(measured: Measured) -> pd.DataFrame:
+    """The runs of the untrained models."""
+    return measured.runs[measured.runs["role"] == BASELINE]
 
 
 def _same(base: pd.DataFrame, words: Sequence[Any]) -> NDArray[np.bool_]:

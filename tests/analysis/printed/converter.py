@@ -35,7 +35,6 @@ MODELS = {
 }  # fmt: skip
 MODELS_OF: dict[str, dict[str, str]] = {
     "operands": {"NAC": "iit_nac", "NALU": "iit_nalu"},
-    "recurrent_arithmetic": {"LSTM": "lstm", "ReLU": "rnn_relu", "NAC": "rnn_nac", "NALU": "rnn_nalu"},
     "digit_series": {
         "NMU": "image_nmu",
         "NAC*": "image_nac_mul",
@@ -87,7 +86,6 @@ TASKS = {
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
     "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
-    "recurrent": "recurrent_arithmetic",
     "single operation, n operands": "operands",
     "2 operands": "operands",
     "5 operands": "operands",

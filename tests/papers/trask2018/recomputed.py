@@ -62,10 +62,15 @@ def joined(names: list[str]) -> str:
 # Table 6
 
 
+def sentences_by_distribution(name: str) -> pd.DataFrame:
+    """The verdict on every sentence, a row, under every distribution of the inputs, a column."""
+    claims = table(name).query("metric.str.startswith('claim_')", engine="python")
+    return claims.pivot(index="metric", columns="setting", values="verdict")
+
+
 def under_all() -> str:
     """The verdicts on the four sentences under the four distributions."""
-    claims = table("table6").query("metric.str.startswith('claim_')", engine="python")
-    found = claims.pivot(index="metric", columns="setting", values="verdict")
+    found = sentences_by_distribution("table6")
     assert (found.nunique(axis=1) == 1).all()
     verdicts = found.iloc[:, 0]
     assert list(verdicts[verdicts == "differs"].index) == ["claim_nalu"]
@@ -92,10 +97,13 @@ def missed() -> str:
 
 # Table 8
 
+CHOSEN = "range=[0, 1.75];lengths=[1, 5]"
+"""The distribution that is held against the printed numbers."""
+
 
 def growth() -> str:
     """By how much an untrained LSTM's squared error grows from ten vectors to 1,000, ours and the printed one."""
-    found = table("table8").query("metric == 'untrained' and setting == 'range=[0, 1.75];lengths=[1, 5]'")
+    found = table("table8").query("metric == 'untrained' and setting == @CHOSEN")
     ours = found.pivot(index="operation", columns="split", values="ours")
     printed = found.pivot(index="operation", columns="split", values="printed").astype(float)
     grown, theirs = (each["extrapolation"] / each["validation"] for each in (ours, printed))
@@ -109,7 +117,7 @@ def growth() -> str:
 def shared() -> str:
     """How the two units of the NAC that adds keep their sum: the largest eigenvalue of their weights on themselves."""
     cells = runs("table8").query("model == 'sequence_nac' and operation == 'add'")
-    cell = cells.loc[cells["setting"] == "range=[0, 1.75];lengths=[1, 5]", "cell"].iloc[0]
+    cell = cells.loc[cells["setting"] == CHOSEN, "cell"].iloc[0]
     weights = measured("table8", "weights")
     chosen = weights[(weights["cell"] == cell) & (weights["name"] == "cell.W")]
     own = [np.reshape(each, (2, 12))[:, 10:] for each in chosen["values"]]
@@ -119,8 +127,7 @@ def shared() -> str:
 
 def largest_inside() -> str:
     """The largest median errors on ten vectors."""
-    found = table("table8").query("metric == 'relative' and split == 'validation'")
-    found = found[found["setting"] == "range=[0, 1.75];lengths=[1, 5]"]
+    found = table("table8").query("metric == 'relative' and split == 'validation' and setting == @CHOSEN")
     return f"the largest of the {len(found)} medians is {found['ours'].max():.2g} %"
 
 
@@ -147,8 +154,7 @@ def not_following(name: str, tables: str) -> str:
 
 def under_the_distributions() -> str:
     """The verdicts on the five sentences under the four distributions."""
-    claims = table("table8").query("metric.str.startswith('claim_')", engine="python")
-    found = claims.pivot(index="metric", columns="setting", values="verdict")
+    found = sentences_by_distribution("table8")
     everywhere = found[found.nunique(axis=1) == 1].iloc[:, 0]
     assert set(everywhere) == {"differs"}
     assert list(everywhere.index) == ["claim_division", "claim_nac", "claim_nalu"]
