@@ -13,11 +13,11 @@ import pytest
 
 from nalu_bench import paths, registry
 from nalu_bench.analysis.measure.read import MEASURED
-from nalu_bench.analysis.pages.build import reported
-from nalu_bench.analysis.pages.listing import listing
 from nalu_bench.models.model import Model, Penalty
 from nalu_bench.models.network import Network
 from nalu_bench.models.recurrent import Recurrent
+from nalu_bench.pages.build import reported
+from nalu_bench.pages.listing import listing
 from nalu_bench.plan import folders
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.actor_critic import ActorCritic

@@ -17,7 +17,7 @@ def add(verbs: "asked.Verbs") -> None:
 
 def article(options: argparse.Namespace) -> int:
     """Write `article.md` and `article.html` into the folder of results."""
-    from nalu_bench.analysis.pages import build
+    from nalu_bench.pages import build
 
     results = paths.results_dir()
     if not any(True for _ in build.reported(results)):

@@ -56,7 +56,7 @@ def written(plan: "Plan") -> "Loaded":
 def tell(loaded: "Loaded", page: bool = True) -> None:
     """Print the tables, and where the files lie; with `page`, build it, and the index of all experiments."""
     from nalu_bench.analysis import results
-    from nalu_bench.analysis.pages import build
+    from nalu_bench.pages import build
 
     folder, experiment = loaded.folder, loaded.experiment
     print(loaded.report.terminal())
@@ -116,7 +116,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
 
 def _report_all() -> int:
     from nalu_bench.analysis import outcome
-    from nalu_bench.analysis.pages import build
+    from nalu_bench.pages import build
 
     for loaded in build.reported(paths.results_dir()):
         page = build.report(written(_largest(loaded.experiment, [])))

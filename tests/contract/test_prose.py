@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from nalu_bench import paths
-from nalu_bench.analysis import prose
+from nalu_bench.pages import prose
 from nalu_bench.plan import experiment
 
 PAGES = sorted(paths.experiments_dir().glob("*/*.md"))

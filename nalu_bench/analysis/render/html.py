@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,8 @@ from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.layout import Judged, Shown, Table
 from nalu_bench.analysis.table.line import Line, Printed
 from nalu_bench.analysis.table.place import Place
+
+FOLDER = Path(__file__).parent / "templates"
 
 
 def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) -> str:
@@ -28,7 +31,7 @@ def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) 
                                                                 for row in table.rows]}
         for table in layouts
     ]  # fmt: skip
-    return environment().get_template("tables.html").render(tables=shown, rows=list(reasons.values()))
+    return environment(FOLDER).get_template("tables.html").render(tables=shown, rows=list(reasons.values()))
 
 
 def _entry(shown: Shown, reasons: Mapping[int, dict[str, Any]]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import all_failed, solved_facts, solved_ones
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, row_of
+from nalu_bench.analysis.reports.kind import Kind, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
-from nalu_bench.analysis.table.layout import Shown, Table, ours
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import NOTHING, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell
@@ -44,7 +44,8 @@ class Cells(Kind):
       judges (or, where a split does not have it, the one that selects). A run without a finite error counts as
       infinitely bad.
 
-    This is the report of a sweep from the command line. Source: ours. Settings: none.
+    This is the report of a sweep from the command line. In an experiment, a printed error is held against the range of
+    our seeds, see `compare_single`. Source: ours. Settings: none.
     """
 
     apart: ClassVar[tuple[str, ...]] = ()
@@ -69,9 +70,10 @@ class Cells(Kind):
         return found
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        cells = grouped(lines, lambda line: line.place.cell())
+        cells = _by_cell(lines)
         solved = {name: shown for name, shown in SOLVED.items() if any(line.place.metric == name for line in lines)}
         errors = list(dict.fromkeys((line.place.split, line.place.metric) for line in lines if line.place.split))
+        printed = {(line.place.split, line.place.metric) for line in lines if line.printed}
         words = _words(cells)
         rows: list[list[Shown]] = []
         for place, mine in cells.items():
@@ -79,12 +81,12 @@ class Cells(Kind):
             row: list[Shown] = [_told(place, word) for word in words]
             row += [style.label(place.model), f"{max(line.n_seeds for line in mine)}"]
             row += [ours(found.get(("", name)), form) for name, (_, form) in solved.items()]
-            row += [ours(found.get(error), three_digits) for error in errors]
+            row += [shown for error in errors for shown in _beside(found.get(error), error in printed)]
             rows.append(row)
         header = [*(word.capitalize() for word in words), "Model", "seeds", *(name for name, _ in solved.values())]
-        return [
-            Table(self.experiment.title, [*header, *(f"{split} {metric}, median" for split, metric in errors)], rows)
-        ]
+        for error in errors:
+            header += [" ".join(error) + ", median", *(["printed", "verdict"] if error in printed else [])]
+        return [Table(self.experiment.title, header, rows)]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """A panel for the success rate and for every error, a line a cell; bars are 95 % intervals."""
@@ -92,7 +94,7 @@ class Cells(Kind):
             [line for line in lines if line.place.split or line.place.metric == "success_rate"],
             lambda line: (line.place.split, line.place.metric),
         )
-        places = list(dict.fromkeys(line.place.cell() for line in lines))
+        places = list(_by_cell(lines))
         words = _words(places)
         figure, axes = style.new_figure(
             2.0 + 2.2 * len(panels), 1.3 + 0.24 * len(places), columns=len(panels), sharey=True
@@ -126,7 +128,23 @@ def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:
     for split, measure in columns.items():
         if f"{split}_{measure}" in runs:
             errors = medians.finite_or_worst(runs[f"{split}_{measure}"])
-            yield row_of(place.at(split=split, metric=measure), Value(*medians.median_of(errors)), runs)
+            median, compare = Value(*medians.median_of(errors)), against_printed(errors)
+            yield row_of(place.at(split=split, metric=measure), median, runs, compare=compare)
+
+
+def _beside(line: Line | None, printed: bool) -> list[Shown]:
+    """Our number, and the printed one with its verdict where the table has printed ones."""
+    if not printed:
+        return [ours(line, three_digits)]
+    return [ours(line, three_digits), *([Theirs(line), Judged(line)] if line and line.printed else [EMPTY, EMPTY])]
+
+
+def _by_cell(lines: Sequence[Line]) -> dict[Place, list[Line]]:
+    """Cell -> its lines; the models of one task stand together."""
+    tasks = grouped(lines, lambda line: line.place.cell().at(model=""))
+    return {
+        place: mine for each in tasks.values() for place, mine in grouped(each, lambda line: line.place.cell()).items()
+    }
 
 
 def _words(places: Collection[Place]) -> list[str]:

@@ -9,11 +9,35 @@ import pandas as pd
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
-from nalu_bench.analysis.table.line import Line, Printed, Row, Value
+from nalu_bench.analysis.table.line import Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError
+
+CLAIM = "claim_"
+"""The start of the metric of a claim; its name follows."""
 
 Statistic = Callable[[float], tuple[float, float, float]]
 """Confidence -> a number and the limits of its interval."""
+
+
+@dataclass(kw_only=True)
+class Limit:
+    """A threshold of ours in the settings of a report: a claim needs a number of at least, or at most, so much."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def check(self, name: str) -> None:
+        """Raise UsageError for a claim without one limit."""
+        if (self.at_least is None) == (self.at_most is None):
+            raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
+
+    @property
+    def limit(self) -> tuple[float, bool]:
+        """The threshold, and whether the claimed side is above it."""
+        found = self.at_most if self.at_least is None else self.at_least
+        assert found is not None
+        return found, self.at_least is not None
 
 
 @dataclass(frozen=True)
@@ -90,9 +114,3 @@ def furthest_from_true(claims: Sequence[Claim]) -> Claim:
         return claim_truth(claim.limits or (lambda _: (claim.value, claim.value)), claim.threshold, claim.above)
 
     return replace(min(claims, key=truth), places=len(claims))
-
-
-def tested_by(line: Line) -> str:
-    """The number that tests a claim, and our threshold, for a column of a table."""
-    limit = f", our threshold: {line.threshold}" if line.threshold else ""
-    return "; ".join(line.notes) + limit

@@ -13,12 +13,12 @@ from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
 from nalu_bench.analysis.reports.kind import Kind
-from nalu_bench.analysis.reports.sweep import Sweep, SweepSettings, points_of
 from nalu_bench.analysis.table.formats import three_digits
 from nalu_bench.analysis.table.layout import Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.madsen2020 import small_multiples
+from nalu_bench.papers.madsen2020.sweep import Sweep, SweepSettings, points_of
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import REFERENCE
 from nalu_bench.plan.setting import Setting

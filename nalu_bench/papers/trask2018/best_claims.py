@@ -8,7 +8,7 @@ import numpy as np
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import middle_range
-from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018.best_draws import DRAWS, Array, Best
 from nalu_bench.plan.setting import Setting
@@ -18,23 +18,19 @@ Group = tuple[str, Setting]
 
 
 @dataclass
-class Sentence:
+class Sentence(Limit):
     """What a claim says of every one of some numbers.
 
     Attributes:
         numbers: each one or two texts, `model split`, with words of a setting behind it: `text_lstm test states=last`.
             One is the mean absolute error there; two are the ratio of the first to the second.
-        at_most, at_least: the threshold.
     """
 
     numbers: list[list[str]]
-    at_most: float | None = None
-    at_least: float | None = None
 
     def check(self, name: str) -> None:
-        """Raise UsageError for a claim without one threshold, and for numbers that are none."""
-        if (self.at_least is None) == (self.at_most is None):
-            raise UsageError(f"the claim {name} must have one threshold, at_least or at_most.")
+        """Raise UsageError for a claim without one limit, and for numbers that are none."""
+        super().check(name)
         for number in self.numbers:
             if len(number) not in (1, 2) or any(len(text.split()) < 2 for text in number):
                 raise UsageError(f"a number of the claim {name} must be one or two of `model split`, got {number}.")
@@ -55,15 +51,14 @@ def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str],
     told = [f"{_name(group, setting)}: {reason}" for group, reason in reasons.items() if reason]
     if told:
         return Claim.missing("; ".join(told))
-    threshold = said.at_most if said.at_most is not None else said.at_least
-    assert threshold is not None
+    threshold, above = said.limit
     claims = []
     for number in read:
         samples = [_errors(behind[group], f"{split}_{measure}") for group, split in number]
         ratio = samples[0] / samples[1] if len(samples) == 2 else samples[0]
         quantity = " over ".join(f"{_name(group, setting)}, {split}" for group, split in number)
         statistic = partial(_range, ratio)
-        claims.append(Claim.estimated(quantity, statistic, threshold, said.at_most is None, resamples=DRAWS))
+        claims.append(Claim.estimated(quantity, statistic, threshold, above, resamples=DRAWS))
     return furthest_from_true(claims)
 
 

@@ -15,7 +15,8 @@ from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
-from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Printed, Row, Value, grouped
@@ -31,7 +32,7 @@ from nalu_bench.registry import register
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CLAIM, PREDICTION, MEASURE = "claim_", "prediction", "mae"
+PREDICTION, MEASURE = "prediction", "mae"
 SELECTS = "validation_mse"
 """The validation loss, by which the paper selects."""
 
@@ -147,25 +148,18 @@ class BestOf(Kind):
                 yield claim.row(where.at(setting=setting, metric=metric), behind)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
+        claims, _ = parted(lines)
         errors = grouped([line for line in lines if line.place.metric == MEASURE], lambda line: line.place.setting)
         predictions = [line for line in lines if line.place.metric == PREDICTION]
         return [
-            *([self._claims_table(claims)] if claims else []),
+            *claims_table(self._title, claims, lambda line: line.place.setting.told()),
             *(self._errors_table(setting, group) for setting, group in errors.items()),
             *([self._predictions_table(predictions)] if predictions else []),
         ]
 
-    def _claims_table(self, claims: Sequence[Line]) -> Table:
-        rows: list[list[Shown]] = [
-            [
-                line.printed_text or line.place.metric, line.place.setting.told(), tested_by(line),
-                Ours(line, three_digits), Judged(line),
-            ]
-            for line in claims
-        ]  # fmt: skip
-        title = f"Claims. {self.experiment.title} ({self.experiment.source})"
-        return Table(title, ["The paper says", "under", "tested by", "ours", "verdict"], rows)
+    @property
+    def _title(self) -> str:
+        return f"{self.experiment.title} ({self.experiment.source})"
 
     def _errors_table(self, setting: Setting, lines: Sequence[Line]) -> Table:
         """Three lines a model: ours, the printed number, the verdict."""
@@ -179,8 +173,7 @@ class BestOf(Kind):
                 shown = [show(found[split]) if split in found else EMPTY for split in self.report.splits]
                 rows.append(["" if number else style.label(model), "" if number else group[0].notes[0], name, *shown])
         under = f"{setting.told()}. " if setting else ""
-        title = f"{under}{self.experiment.title} ({self.experiment.source})"
-        return Table(title, ["", "runs", "", *self.report.splits.values()], rows)
+        return Table(f"{under}{self._title}", ["", "runs", "", *self.report.splits.values()], rows)
 
     def _predictions_table(self, lines: Sequence[Line]) -> Table:
         models = list(dict.fromkeys(line.place.model for line in lines))

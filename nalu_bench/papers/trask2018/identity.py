@@ -14,9 +14,10 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import Format, three_digits
-from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table
+from nalu_bench.analysis.table.layout import Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES = ["-", "--", "-."]
-
-CLAIM = "claim_"
-"""Start of the metric of a claim."""
 
 Activation = tuple[Place, Errors, pd.DataFrame]
 """One activation: its place, the errors of its seeds by range, its runs."""
@@ -160,14 +158,9 @@ class Identity(Kind):
         return pd.DataFrame(errors).loc[finite]
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
-        errors = [line for line in lines if not line.place.metric.startswith(CLAIM)]
+        claims, errors = parted(lines)
         title = f"{self.experiment.title} ({self.experiment.source})"
-        rows: list[list[Shown]] = [
-            [line.printed_text, tested_by(line), Ours(line, three_digits), Judged(line)] for line in claims
-        ]
-        header = ["The source says", "Tested by", "ours", "verdict"]
-        return [self._errors_table(errors, title), Table(f"Claims. {title}", header, rows)]
+        return [self._errors_table(errors, title), *claims_table(title, claims, lambda _: "")]
 
     def _errors_table(self, lines: Sequence[Line], title: str) -> Table:
         found = {(line.place.setting, line.place.split, line.place.metric): line for line in lines}

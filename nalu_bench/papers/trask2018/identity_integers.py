@@ -15,11 +15,12 @@ from nalu_bench.analysis.stats.intervals import mean_interval
 from nalu_bench.analysis.stats.means import compare_printed_mean
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, fitted, not_comparable, other_length
+from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import identity_claims
-from nalu_bench.papers.trask2018.identity import CLAIM, Identity, IdentitySettings, activation_of
+from nalu_bench.papers.trask2018.identity import Identity, IdentitySettings, activation_of
 from nalu_bench.papers.trask2018.identity_claims import Array
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ NAMES = {"validation": "interpolation", "extrapolation": "extrapolation"}
 
 
 @dataclass
-class Sentence:
+class Sentence(Limit):
     """What a claim says of the median relative errors of some models.
 
     Attributes:
@@ -29,7 +29,7 @@ class Sentence:
         rank: None if the claim is about every model; k if it is about the one that is k-th best in its worst operation:
             `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does. Tested is
             that model at that operation as if it had been named, corrected for being picked.
-        at_most, at_least: the limit, in percent of the untrained model.
+        at_most, at_least: in percent of the untrained model.
     """
 
     models: list[str]
@@ -37,13 +37,10 @@ class Sentence:
     operations: list[str] = field(default_factory=list)
     task: str = ""
     rank: int | None = None
-    at_most: float | None = None
-    at_least: float | None = None
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, or with a rank that no model has."""
-        if (self.at_least is None) == (self.at_most is None):
-            raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
+        super().check(name)
         if self.rank is not None and not 1 <= self.rank <= len(self.models):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
 
@@ -81,7 +78,6 @@ def _median(samples: Array) -> float:
 
 def _claim(said: Sentence, place: tuple[str, str, str], errors: Errors) -> Claim:
     model, operation, split = place
-    threshold = said.at_most if said.at_most is not None else said.at_least
-    assert threshold is not None
-    quantity = f"{style.label(model)}, {operation}, {NAMES[split]}"
-    return Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above=said.at_most is None)
+    threshold, above = said.limit
+    quantity = f"percentage of {style.label(model)}, {operation}, {NAMES[split]}"
+    return Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above)

@@ -15,9 +15,10 @@ from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Verdict, fitted, not_comparable
-from nalu_bench.analysis.table.claim import tested_by
-from nalu_bench.analysis.table.formats import Format, four_digits, score, three_digits
+from nalu_bench.analysis.stats.verdicts import fitted, not_comparable
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
+from nalu_bench.analysis.table.formats import Format, four_digits, score
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
@@ -35,7 +36,7 @@ BASELINE = "baseline"
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 HALVES = {"subsections": "static", "recurrent_subsections": "recurrent"}
 """The halves of Table 1."""
-RELATIVE, RAW, UNTRAINED, CLAIM = "relative", "mse", "untrained", "claim_"
+RELATIVE, RAW, UNTRAINED = "relative", "mse", "untrained"
 HIGHEST = 1000.0
 """Larger percentages are drawn at this height."""
 
@@ -149,11 +150,12 @@ class RelativeErrors(Kind):
                     yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
+        claims, _ = parted(lines)
+        claims.sort(key=lambda line: not self._is_chosen(line.place.setting))
         errors = [line for line in lines if line.place.metric == RELATIVE and line.n_seeds]
         raw = [line for line in lines if line.place.metric in (RAW, UNTRAINED) and line.n_seeds and line.printed_text]
         return [
-            *([self._claims_table(claims)] if claims else []),
+            *claims_table(self._title, claims, lambda line: _inputs(line.place)),
             *self._split_tables(errors, "error in % of the untrained model's", score),
             *self._split_tables(raw, "mean squared error", four_digits),
         ]
@@ -167,19 +169,12 @@ class RelativeErrors(Kind):
         ]
         return [self._table(group, f"{SPLITS[split]}, {quantity}", form) for split, group in by_split if group]
 
+    @property
+    def _title(self) -> str:
+        return f"{self.experiment.title} ({self.experiment.source})"
+
     def _is_chosen(self, setting: Setting) -> bool:
         return self.report.chosen.items() <= setting.items()
-
-    def _claims_table(self, claims: Sequence[Line]) -> Table:
-        """Each sentence, its verdict under every hypothesis, and what they say together."""
-        rows: list[list[Shown]] = []
-        for _, group in grouped(claims, lambda line: line.place.metric).items():
-            lines = sorted(group, key=lambda line: not self._is_chosen(line.place.setting))
-            rows.append([lines[0].printed_text, _together(lines), "", "", ""])
-            for line in lines:
-                rows.append(["", _inputs(line.place), tested_by(line), Ours(line, three_digits), Judged(line)])
-        header = ["The paper says", "under", "tested by the percentage of", "ours", "verdict"]
-        return Table(f"Claims. {self.experiment.title} ({self.experiment.source})", header, rows)
 
     def _table(self, lines: Sequence[Line], quantity: str, form: Format) -> Table:
         """Models with their percentages, and the printed ones with verdicts where some are printed."""
@@ -196,7 +191,7 @@ class RelativeErrors(Kind):
                 shown = [show(found[each]) if each in found else EMPTY for each in operations]
                 rows.append(["" if number else model, *([name] if printed else []), *shown])
         labels = [style.operation_label(lines[0].place.task, each) for each in operations]
-        title = f"{quantity}, {_inputs(lines[0].place)}. {self.experiment.title} ({self.experiment.source})"
+        title = f"{quantity}, {_inputs(lines[0].place)}. {self._title}"
         return Table(title, ["", *([""] if printed else []), *labels], rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
@@ -256,19 +251,3 @@ def _inputs(place: Place) -> str:
     """`static, x in [0, 1.75], lengths [1, 20]`."""
     low_high, lengths = place.setting.get("range", ""), place.setting.get("lengths", "")
     return ", ".join(filter(None, [HALVES.get(place.task, place.task), f"x in {low_high}", f"lengths {lengths}"]))
-
-
-def _together(lines: Sequence[Line]) -> str:
-    """Under how many of the hypotheses a claim holds: `holds under 1, not decided under 3`."""
-    held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
-    failed, missing = (
-        sum(line.verdict is each for line in lines) for each in (Verdict.DIFFERS, Verdict.NOT_COMPARABLE)
-    )
-    undecided = len(lines) - held - failed - missing
-    found = {"holds": held, "does not hold": failed, "not decided": undecided, "not run": missing}
-    told = {word: count for word, count in found.items() if count}
-    if len(lines) == 1:
-        return next(iter(told))
-    if len(told) == 1:
-        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), next(iter(told)))
-    return ", ".join(f"{word} under {count}" for word, count in told.items())

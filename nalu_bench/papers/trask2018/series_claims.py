@@ -10,7 +10,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import count_note
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.medians import RATIOS
-from nalu_bench.analysis.table.claim import Claim, Statistic, furthest_from_true
+from nalu_bench.analysis.table.claim import CLAIM, Claim, Statistic, furthest_from_true
 from nalu_bench.analysis.table.line import Row
 from nalu_bench.analysis.table.place import Place
 
@@ -45,7 +45,7 @@ def rows(
         report: the settings of the report. where: the place that all rows share. cells: model -> runs.
     """
     for name, said in report.claims.items():
-        place = where.at(metric=f"claim_{name}")
+        place = where.at(metric=f"{CLAIM}{name}")
         places = [(model, length) for model in said.models for length in said.lengths]
         missing = _missing([one for one in places if one not in ratios])
         ways = {model: comb(len(runs) + len(reference), len(reference)) for model, runs in cells.items()}
@@ -68,7 +68,7 @@ def _claim(
     `arrangements`: in how many ways the seeds of both sides can be told apart, which no p-value is finer than.
     """
     limit = report.fails if verdict == FAILS else report.holds
-    quantity = f"{style.label(model)} at length {length:,}"
+    quantity = f"ratio to the reference of {style.label(model)} at length {length:,}"
     return Claim.estimated(quantity, ratio, limit, above=verdict == FAILS, resamples=min(RATIOS, arrangements))
 
 

@@ -15,7 +15,7 @@ from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, pl
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_share
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
-from nalu_bench.analysis.table.claim import Statistic
+from nalu_bench.analysis.table.claim import CLAIM, Statistic
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value
@@ -74,7 +74,7 @@ class SeriesErrors(Kind):
     apart = ("operation", "model")
     settings = SeriesErrorsSettings
     report: SeriesErrorsSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {"mae": ERRORS, "mse": ERRORS, "digits": (0, 100), "claim_*": None}
+    metrics: ClassVar[Mapping[str, Span | None]] = {"mae": ERRORS, "mse": ERRORS, "digits": (0, 100), f"{CLAIM}*": None}
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.stats.words import Better, times
-from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, ours
 from nalu_bench.analysis.table.line import Line, Value, grouped
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from nalu_bench.papers.trask2018.series_errors import SeriesErrorsSettings
 
 BETWEEN, OPEN = "between", "open"
-CLAIM, LATE_FALL = "claim_", "late_fall"
+LATE_FALL = "late_fall"
 MOST = 9.99
 """Larger shares of the way are shown as this bound."""
 
@@ -36,9 +35,10 @@ def tables(
     Args:
         lines: all lines of the report. pairs: the printed errors, by the place of the mean absolute one.
     """
-    claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
-    errors = [line for line in measured(lines) if not line.place.metric.startswith(CLAIM)]
-    found = [_claims(experiment, report, claims), *([_contradictions(pairs)] if pairs else [])]
+    claims, (_, errors) = parted(lines)[0], parted(measured(lines))
+    about = f"{experiment.title} ({experiment.source})"
+    found = claims_table(about, claims, lambda line: style.operation_label(line.place.task, line.place.operation))
+    found += [_contradictions(pairs)] if pairs else []
     for part in grouped(errors, lambda line: line.place.operation).values():
         by = {metric: _by(each) for metric, each in grouped(part, lambda line: line.place.metric).items()}
         name = style.operation_label(part[0].place.task, part[0].place.operation)
@@ -136,27 +136,6 @@ def _single(digits: By, late: By, name: str) -> Table:
 
 def _tenths(value: float) -> str:
     return f"{100 * value:.1f} %"
-
-
-def _claims(experiment: Experiment, report: "SeriesErrorsSettings", claims: Sequence[Line]) -> Table:
-    """Each sentence once, and below it what tests it for every operation."""
-    rows: list[list[Shown]] = []
-    for name, group in grouped(claims, lambda line: line.place.metric.removeprefix(CLAIM)).items():
-        rows.append([group[0].printed_text, "", "", "", ""])
-        for line in group:
-            operation = style.operation_label(line.place.task, line.place.operation)
-            rows.append(["", operation, _tested(report, name, line), Ours(line, three_digits), Judged(line)])
-    header = ["The paper says", "of", "tested by the ratio to the reference", "ours", "verdict"]
-    return Table(f"Claims. {experiment.title} ({experiment.source})", header, rows)
-
-
-def _tested(report: "SeriesErrorsSettings", name: str, line: Line) -> str:
-    """The place that tests a claim. Why nothing is compared stands once, below the table."""
-    if line.verdict is not Verdict.NOT_COMPARABLE or name not in report.claims:
-        return tested_by(line)
-    fails = report.claims[name].verdict == FAILS
-    limit = f"our threshold: at least {report.fails:g}" if fails else f"our threshold: at most {report.holds:g}"
-    return ", ".join(["; ".join(line.notes[:-1]), limit] if line.notes[:-1] else [limit])
 
 
 def _contradictions(pairs: Mapping[Place, Pair]) -> Table:

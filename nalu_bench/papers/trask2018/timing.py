@@ -16,6 +16,7 @@ from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, fitted, not_comparable
 from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -23,7 +24,7 @@ from nalu_bench.environments.grid_world import GRACE
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import timing_claims, timing_film, timing_panels, timing_t50, timing_tables
 from nalu_bench.papers.trask2018.timing_claims import SUCCESS, Agents, Sentence
-from nalu_bench.papers.trask2018.timing_tables import CLAIM, DIFFERENCE, LATE, OUTCOMES, REWARD, TRAINED, in_words
+from nalu_bench.papers.trask2018.timing_tables import DIFFERENCE, LATE, OUTCOMES, REWARD, TRAINED, in_words
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.registry import register
 

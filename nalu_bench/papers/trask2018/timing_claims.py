@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.verdicts import holm
-from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.analysis.table.line import Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
@@ -28,7 +28,7 @@ LONGER, SHORTER, ALIKE = "longer", "shorter", "not told apart"
 
 
 @dataclass
-class Sentence:
+class Sentence(Limit):
     """What a claim says: a limit, `at_least` or `at_most`, that holds for each of `models` alone, or for all `pairs`.
 
     Attributes:
@@ -42,25 +42,15 @@ class Sentence:
     times: list[int] | None = None
     share: str = SUCCESS
     pairs: list[list[str]] = field(default_factory=list)
-    at_least: float | None = None
-    at_most: float | None = None
     fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim on nothing, without one limit, or on a share that is not measured."""
         if bool(self.models) == bool(self.pairs):
             raise UsageError(f"the claim {name} must be on models or on pairs of them, and not on both.")
-        if (self.at_least is None) == (self.at_most is None):
-            raise UsageError(f"the claim {name} must have one limit, at_least or at_most.")
+        super().check(name)
         if self.share not in WORDS:
             raise unknown(f"share of the claim {name}", self.share, WORDS)
-
-    @property
-    def limit(self) -> tuple[float, bool]:
-        """The threshold, and whether the claimed side is above it."""
-        found = self.at_most if self.at_least is None else self.at_least
-        assert found is not None
-        return found, self.at_least is not None
 
 
 class Agents(NamedTuple):

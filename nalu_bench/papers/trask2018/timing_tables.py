@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.table.claim import tested_by
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
@@ -24,7 +25,6 @@ LATE = "late_gain"
 """The fact that tells whether a curve is flat: by how much the validation return grew over the last fifth."""
 
 DIFFERENCE = "t50_difference"
-CLAIM = "claim_"
 
 SEEN = {"grid_world": "planes", "grid_world_pixels": "pixels"}
 """What the agents of a task see."""
@@ -60,7 +60,7 @@ class Tables:
         there = [line for line in lines if line.n_seeds]
         agents = [line for line in there if line.place.model and not line.place.metric.startswith(CLAIM)]
         groups = grouped(agents, lambda line: in_words(line.place))
-        made = [self._claims(lines)]
+        made = self._claims(lines)
         for make in (self._rewards, self._success, self._outcomes):
             made += [make(mine, group) for group, mine in groups.items()]
         return [table for table in [*made, self._differences(there)] if table.rows]
@@ -122,17 +122,13 @@ class Tables:
         title = f"Differences of mean T50, restricted at T = {_last(lines)}; log-rank test, Holm's correction over all"
         return Table(title, header, rows)
 
-    def _claims(self, lines: Sequence[Line]) -> Table:
-        rows: list[list[Shown]] = []
-        for line in lines:
-            if line.place.metric.startswith(CLAIM):
-                who = "us" if line.printed and line.printed.own else "the paper"
-                said = self.claims[line.place.metric.removeprefix(CLAIM)]
-                form = _form(said, _last(lines))
-                rows.append([
-                    in_words(line.place), line.printed_text, who, tested_by(line), Ours(line, form), Judged(line),
-                ])  # fmt: skip
-        return Table(f"Claims. {self._title}", ["", "The claim", "said by", "tested by", "ours", "verdict"], rows)
+    def _claims(self, lines: Sequence[Line]) -> list[Table]:
+        last = _last(lines)
+
+        def form(line: Line) -> Format:
+            return _form(self.claims[line.place.metric.removeprefix(CLAIM)], last)
+
+        return claims_table(self._title, parted(lines)[0], lambda line: in_words(line.place), form)
 
     @property
     def _title(self) -> str:

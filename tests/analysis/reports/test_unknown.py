@@ -41,7 +41,6 @@ REPORTS: dict[str, dict[str, Any]] = {
     "relative_errors": {
         "chosen": {"size": "2"}, "claims": {"all": {"models": ["mystery"], "splits": ["validation"], "at_most": 10}},
     },
-    "errors": {"splits": {"validation": "Validation"}},
     "accuracies": {"examples": 10, "tables": [TABLE]},
     "best_of": {
         "count": 2, "over": {"size": ["2"]}, "splits": {"validation": "Validation"},
@@ -76,7 +75,7 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
-OPERATIONS_UNSAID = ("success", "sweep", "series_success", "errors", "surface", "best_of", "timing")
+OPERATIONS_UNSAID = ("success", "sweep", "series_success", "surface", "best_of", "timing")
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -9,8 +9,10 @@ import pytest
 from scipy.special import ndtri
 
 from nalu_bench.analysis.stats.intervals import no_finer
+from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table import claim as claims
 from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.claims import claims_table, how_tested, together
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.line import OURS, Line, Printed
 from nalu_bench.analysis.table.place import Place
@@ -83,7 +85,7 @@ def test_a_claim_keeps_its_quote_and_the_seeds_of_the_smallest_group_behind_it()
     assert found.printed is not None
     assert found.printed.in_words
     assert found.notes == ("a ratio", "a remark")
-    assert claims.tested_by(found) == "a ratio; a remark, our threshold: at least twice"
+    assert how_tested(found) == "a ratio; a remark, our threshold: at least twice"
 
 
 def test_of_several_places_the_one_on_the_wrong_side_comes_first_then_the_one_that_reaches_furthest_there() -> None:
@@ -144,3 +146,19 @@ def test_agreement_with_a_claim_whose_design_was_chosen_by_the_outcome_is_fitted
 def test_a_bootstrap_gives_no_smaller_p_value_than_its_resamples_allow() -> None:
     found = settled(*[Claim("a ratio", 9.0, within(8.0, 9.0), 2.0)] * 2)
     assert "p = 0.001," in found[0].reason
+
+
+def test_a_sentence_stands_once_however_often_it_is_tested() -> None:
+    one = line(Claim("a ratio", 3.0, within(2.5, 4.0), 2.0))
+    lines = [one, replace(one, verdict=Verdict.DIFFERS), replace(one, verdict=Verdict.INCONCLUSIVE)]
+    (table,) = claims_table("Table", lines, under=lambda _: "some inputs")
+    assert [row[:2] for row in table.rows] == [[QUOTE, together(lines)], *[["", "some inputs"]] * 3]
+    assert together(lines) == "holds under 1, does not hold under 1, not decided under 1"
+    assert together(lines[:1] * 4) == "holds under all"
+    (alone,) = claims_table("Table", [one], under=lambda _: "")
+    assert (alone.header[:2], [row[0] for row in alone.rows]) == (["Claim", "tested by"], [QUOTE])
+    assert claims_table("Table", [], under=lambda _: "") == []
+
+
+def test_why_nothing_is_compared_stands_below_the_table_and_not_in_it() -> None:
+    assert how_tested(line(Claim.missing("no runs"))) == "a remark"

@@ -83,14 +83,14 @@ def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
     rank: int, limit: dict[str, float], quantity: str, value: float
 ) -> None:
     claim = relative_claims.tested(Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit), STANDARD)
-    assert claim.quantity == f"number {rank} of 3 models, ordered by their worst operation: {quantity}, interpolation"
+    assert claim.quantity == f"number {rank} of 3 models, ordered by their worst operation: percentage of {quantity}, interpolation"
     assert claim.value == pytest.approx(value, rel=0.01)
     assert (claim.places, claim.picked) == (6, True)
 
 
 def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
     claim = relative_claims.tested(Sentence(["good", "fair"], ["validation"], at_most=10), STANDARD)
-    assert (claim.quantity, claim.places) == ("fair, add, interpolation", 4)
+    assert (claim.quantity, claim.places) == ("percentage of fair, add, interpolation", 4)
     missing = relative_claims.tested(Sentence(["good", "unseen"], ["validation"], at_most=10), STANDARD)
     assert missing.untested == "no runs of ours: unseen"
     assert math.isnan(missing.value)

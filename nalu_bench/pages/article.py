@@ -16,13 +16,8 @@ import markdown
 from tabulate import tabulate
 
 from nalu_bench import paths
-from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration, verdicts
-from nalu_bench.analysis.pages import numbers
-from nalu_bench.analysis.pages.index import scale, where
-from nalu_bench.analysis.pages.title_page import title_page
 from nalu_bench.analysis.printed.published import read, typed
-from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.report import LEAST_SHARE
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
@@ -31,6 +26,10 @@ from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
+from nalu_bench.pages import numbers, prose
+from nalu_bench.pages.index import scale, where
+from nalu_bench.pages.rendered import rendered
+from nalu_bench.pages.title_page import title_page
 from nalu_bench.registry import datasets
 
 if TYPE_CHECKING:
@@ -54,8 +53,8 @@ def article(experiments: Sequence["Loaded"]) -> str:
     seconds = sum(part["seconds"] for part in parts.values())
     own = sum(one.experiment.folder not in printed for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
-    return environment().get_template("article.md").render(
-        **title_page(paths.citation()), **_rules(),
+    return rendered(
+        "article.md", **title_page(paths.citation()), **_rules(),
         experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
         own=own, references=[paper.reference for paper in papers if paper.folder in printed],
         short=_in_short(experiments), by_unit=_by_unit(experiments, papers),
@@ -90,7 +89,7 @@ def page(text: str) -> str:
         f"{title}\n\n[TOC]\n{rest}", extensions=["tables", "toc", "fenced_code"], extension_configs=TOC
     )
     wide = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    return environment().get_template("article.html").render(title="nalu_bench: the article", body=wide)
+    return rendered("article.html", title="nalu_bench: the article", body=wide)
 
 
 class _Page:

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
-from nalu_bench.analysis import prose
 from nalu_bench.analysis.loaded import Loaded
 from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
-from nalu_bench.analysis.pages import index as claims
-from nalu_bench.analysis.pages.listing import listing
-from nalu_bench.analysis.pages.overview import judged, overview
-from nalu_bench.analysis.pages.page import page
 from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
 from nalu_bench.files import write_atomically
+from nalu_bench.pages import index as claims
+from nalu_bench.pages import prose
+from nalu_bench.pages.listing import listing
+from nalu_bench.pages.overview import judged, overview
+from nalu_bench.pages.page import page
 from nalu_bench.plan import experiment
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def index(results: Path) -> Path:
 
 def article(results: Path) -> tuple[Path, Path]:
     """Write the article as Markdown and as HTML; returns both files."""
-    from nalu_bench.analysis.pages import article as document
+    from nalu_bench.pages import article as document
 
     text = document.article(list(reported(results)))
     written = _write(results / ARTICLE, text)

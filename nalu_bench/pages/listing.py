@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from nalu_bench.analysis.outcome import duration, verdicts
-from nalu_bench.analysis.pages.index import scale
+from nalu_bench.pages.index import scale
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded

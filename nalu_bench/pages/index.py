@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.line import Line, Value
 from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.pages.rendered import rendered
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -27,8 +27,8 @@ def index(experiments: Sequence["Loaded"]) -> str:
     verdicts = Counter[str]()
     for loaded in experiments:
         verdicts.update(str(line.verdict) for line in loaded.lines if line.counted)
-    return environment().get_template("index.html").render(
-        title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
+    return rendered(
+        "index.html", title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
     )  # fmt: skip
 
 

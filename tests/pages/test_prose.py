@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nalu_bench.analysis import prose
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
+from nalu_bench.pages import prose
 from nalu_bench.plan.setting import Setting
 
 RATE = Place("arithmetic", operation="add", split="extrapolation", model="nalu", metric="success_rate")

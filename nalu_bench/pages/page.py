@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.pages.svg import svg
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
-from nalu_bench.analysis.render.environment import environment
 from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.pages.rendered import rendered
+from nalu_bench.pages.svg import svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,8 +51,8 @@ def page(loaded: "Loaded") -> str:
     with style.applied():
         sections = _sections(loaded)
     report = loaded.report
-    return environment().get_template("report.html").render(
-        title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
+    return rendered(
+        "report.html", title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
         heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=report.verdicts(),
         provenance=report.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
@@ -75,18 +75,18 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
         "verdicts",
         "Printed and reproduced" if verdicts else "Results",
         html.tables(loaded.report.tables, loaded.report.lines, loaded.runs)
-        + _render("notes.html", notes=loaded.report.remarks, verdicts=verdicts),
+        + rendered("notes.html", notes=loaded.report.remarks, verdicts=verdicts),
     )
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())
     yield Section("figure", "Figure", figure + further)
-    yield Section("provenance", "Where the numbers come from", _render("provenance.html", **_provenance(loaded)))
+    yield Section("provenance", "Where the numbers come from", rendered("provenance.html", **_provenance(loaded)))
 
 
 def _about_runs(loaded: "Loaded") -> Iterator[Section]:
     """The sections of an experiment in which something is trained, but for its pictures."""
-    yield Section("failures", "Failures and divergences", _render("failures.html", cells=list(_failures(loaded))))
-    yield Section("runs", "Runs", _render("runs.html", cells=list(_runs(loaded))))
+    yield Section("failures", "Failures and divergences", rendered("failures.html", cells=list(_failures(loaded))))
+    yield Section("runs", "Runs", rendered("runs.html", cells=list(_runs(loaded))))
 
 
 def _curves(loaded: "Loaded", room: int) -> Section:
@@ -97,7 +97,7 @@ def _curves(loaded: "Loaded", room: int) -> Section:
 
     drawn, shown = _drawn(cells, draw, "learning curves of cells", room)
     rest = {"shown": shown, "all": len(cells), "what": "cells with curves", "method": "learning_curves"}
-    text = _render("curves.html", seeds=learning_curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
+    text = rendered("curves.html", seeds=learning_curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
     return Section("curves", "Learning curves", text if cells else "")
 
 
@@ -106,7 +106,7 @@ def _weights(loaded: "Loaded", room: int) -> Section:
     drawn, shown = _drawn(panels, final_weights.draw, "final weights, matrices", room)
     rest = {"shown": shown, "all": len(panels), "what": "matrices", "method": "final_weights"}
     name, near = loaded.experiment.name, final_weights.NEAR
-    text = _render("weights.html", near=near, drawn=drawn, errors=errors, name=name, **rest)
+    text = rendered("weights.html", near=near, drawn=drawn, errors=errors, name=name, **rest)
     return Section("weights", "Final weights and gates", text if panels or errors else "")
 
 
@@ -120,10 +120,6 @@ def _drawn(panels: Sequence[Any], draw: "Callable[[Sequence[Any]], Figure]", lab
             break
         text, shown = text + added, shown + len(some)
     return text, shown
-
-
-def _render(template: str, **values: Any) -> str:
-    return environment().get_template(template).render(**values)
 
 
 def _picture(figure: Any, label: str) -> str:

@@ -11,12 +11,11 @@ import pytest
 import yaml
 
 from nalu_bench import paths
-from nalu_bench.analysis import prose
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.pages import article, numbers
-from nalu_bench.analysis.pages.build import reported
-from nalu_bench.analysis.pages.title_page import title_page
 from nalu_bench.analysis.stats.samples import compare_values
+from nalu_bench.pages import article, numbers, prose
+from nalu_bench.pages.build import reported
+from nalu_bench.pages.title_page import title_page
 
 RESULTS = paths.CHECKOUT / "results"
 

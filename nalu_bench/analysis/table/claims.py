@@ -1,0 +1,68 @@
+"""The table of claims in words, one layout for all papers: each sentence, what tests it, our number, the verdict."""
+
+from collections.abc import Callable, Sequence
+
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.formats import Format, three_digits
+from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table
+from nalu_bench.analysis.table.line import Line, grouped
+
+
+def parted(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """The lines of claims, and the others."""
+    claims = [line for line in lines if line.place.metric.startswith(CLAIM)]
+    return claims, [line for line in lines if not line.place.metric.startswith(CLAIM)]
+
+
+def claims_table(
+    about: str,
+    claims: Sequence[Line],
+    under: Callable[[Line], str],
+    form: Callable[[Line], Format] = lambda _: three_digits,
+) -> list[Table]:
+    """The table of these claims; none without any.
+
+    A sentence that is tested several times stands once, with what its verdicts say together.
+
+    Args:
+        about: the title of the experiment. claims: their lines. under: of what, or under which condition, a line tests
+            its sentence. form: how the number of a line is written.
+    """
+    groups = grouped(claims, lambda line: (line.place.metric, line.printed_text)).items()
+    own, told = any(map(_own, claims)), any(map(under, claims)) or len(groups) < len(claims)
+    rows: list[list[Shown]] = []
+    for (_, sentence), group in groups:
+        head: list[Shown] = [sentence, *(["us" if _own(group[0]) else "the source"] if own else [])]
+        if len(group) > 1:
+            rows.append([*head, together(group), "", "", ""])
+            head = [""] * len(head)
+        for line in group:
+            where: list[Shown] = [under(line)] if told else []
+            rows.append([*head, *where, how_tested(line), Ours(line, form(line)), Judged(line)])
+    header = ["Claim", *(["said by"] if own else []), *(["under"] if told else []), "tested by", "ours", "verdict"]
+    return [Table(f"Claims. {about}", header, rows)] if claims else []
+
+
+def _own(line: Line) -> bool:
+    return line.printed is not None and line.printed.own
+
+
+def how_tested(line: Line) -> str:
+    """The number that tests a claim, and our threshold. Why nothing is compared stands once, below the tables."""
+    notes = line.notes[:-1] if line.verdict is Verdict.NOT_COMPARABLE else line.notes
+    return ", ".join(filter(None, ["; ".join(notes), line.threshold and f"our threshold: {line.threshold}"]))
+
+
+def together(lines: Sequence[Line]) -> str:
+    """In how many tests a claim holds: `holds under 1, not decided under 3`."""
+    held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
+    failed, missing = (
+        sum(line.verdict is each for line in lines) for each in (Verdict.DIFFERS, Verdict.NOT_COMPARABLE)
+    )
+    undecided = len(lines) - held - failed - missing
+    found = {"holds": held, "does not hold": failed, "not decided": undecided, "not compared": missing}
+    told = {word: count for word, count in found.items() if count}
+    if len(told) == 1:
+        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), next(iter(told)))
+    return ", ".join(f"{word} under {count}" for word, count in told.items())
