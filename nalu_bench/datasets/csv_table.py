@@ -1,4 +1,4 @@
-"""A user's table: a CSV file in UTF-8 whose first line names the columns, with numbers in its cells."""
+"""A user's table: a CSV file in UTF-8. Its first line that is not blank names the columns, the others hold numbers."""
 
 from __future__ import annotations
 
@@ -60,8 +60,6 @@ def _as_numbers(cells: pd.Series[Any]) -> np.ndarray:
     """A column as float64, nan where it holds no number."""
     import pandas as pd
 
-    if cells.dtype == bool:  # words such as True, which pandas takes for 1
-        return np.full(len(cells), np.nan)
     return pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
 
 
@@ -79,30 +77,32 @@ def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _table(path: str, stamp: tuple[int, int]) -> pd.DataFrame:
-    """All columns by name: numbers where every cell is one, else texts."""
-    names = [str(name).strip() for name in _parsed(path, nrows=1, dtype=str).iloc[0]]
+    """All columns by name, as texts. One reading tells names from rows, so that no line can be both."""
+    whole = _parsed(path)
+    if len(whole) < 2:
+        raise _empty(path)
+    names = [str(name).strip() for name in whole.iloc[0]]
     _check_names(path, names)
-    table = _parsed(path, skiprows=1, low_memory=False)
-    if len(table.columns) != len(names):
-        raise UsageError(
-            f"every row of {path} must have as many cells as the first line has names, {len(names)}, and row 1 has "
-            f"{len(table.columns)}; commas separate the cells."
-        )
-    return table.set_axis(names, axis=1)
+    return whole.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
 
 
-def _parsed(path: str, **options: Any) -> pd.DataFrame:
+def _parsed(path: str) -> pd.DataFrame:
     import pandas as pd
 
-    options |= {"header": None, "keep_default_na": False, "skipinitialspace": True, "encoding": "utf-8-sig"}
     try:
-        found: pd.DataFrame = pd.read_csv(io.BytesIO(_content(path)), **options)
-        return found
+        return pd.read_csv(
+            io.BytesIO(_content(path)), header=None, dtype=str, keep_default_na=False, skipinitialspace=True,
+            encoding="utf-8-sig",
+        )  # fmt: skip
     except pd.errors.EmptyDataError:
-        raise UsageError(f"{path} must hold a line with the names of its columns, then rows of numbers.") from None
+        raise _empty(path) from None
     except ValueError as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ").rstrip(".")
         raise UsageError(f"{path} must be a CSV file in UTF-8: {reason}.") from None
+
+
+def _empty(path: str) -> UsageError:
+    return UsageError(f"{path} must hold a line with the names of its columns, then rows of numbers.")
 
 
 def _check_names(path: str, names: list[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
+from nalu_bench.plan import limits
 from nalu_bench.plan.identity import address, plain
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.plan.setting import Setting
@@ -32,6 +33,8 @@ class Cell:
         for part in (self.task, self.model, self.recipe):
             if not re.fullmatch(r"\w[\w.-]*", part.name):
                 raise UsageError(f"a name must consist of letters, digits, '_', '.' and '-', got '{part.name}'.")
+        for name, part in {"task": self.task, "model": self.model, "recipe": self.recipe}.items():
+            limits.check(name, part)
         self.task.validate()
         self.model.validate()
         self.recipe.validate()

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 
+MOST_EVALUATIONS = 100_000
+"""Twenty times what papers have: the curve of a run has a row for each."""
+
 COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")
 
@@ -93,6 +96,11 @@ class Recipe:
             )
         if self.steps < 0:
             raise UsageError(f"steps must be at least 0, got {self.steps}.")
+        if self.steps > MOST_EVALUATIONS * self.log_every:
+            raise UsageError(
+                f"steps / log_every must be at most {MOST_EVALUATIONS:,} evaluations, got {self.steps:,} / "
+                f"{self.log_every:,}; evaluate less often."
+            )
         if self.steps % self.log_every:
             raise UsageError(f"steps must be a multiple of log_every ({self.log_every}), got {self.steps}.")
 

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.ranges import as_intervals, intervals_text, of_split
+from nalu_bench.tasks.ranges import as_intervals, check_target, intervals_text, of_split
 from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ class Operands(Task):
                 raise UsageError(
                     f"sqrt needs inputs of at least 0, got task.{key}={intervals_text(intervals)}; raise the lower end."
                 )
+            check_target(f"task.{key}", self._largest(max(abs(end) for interval in intervals for end in interval)))
+
+    def _largest(self, number: float) -> float:
+        """A bound of the target, if no input is larger than this number."""
+        if self.operation == "div":
+            return 0.0  # there is none if a divisor may be near 0
+        return number * self.operands if self.operation in SUMS else number ** max(2, self.operands)
 
     def program(self) -> tuple[Any, ...]:
         return (self.operands,)

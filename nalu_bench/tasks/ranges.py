@@ -11,12 +11,17 @@ from nalu_bench.errors import UsageError
 
 Interval = tuple[float, float]
 
+FEWEST_APART = 100
+"""The least that an interval must hold to draw from (our choice)."""
+
 
 def as_intervals(key: str, value: Any) -> list[Interval]:
     """One or two intervals from [low, high] or [[low, high], [low, high]]; raises UsageError for anything else."""
     rows = value if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple) else [value]
     try:
         if not all(isinstance(row, list | tuple) for row in rows):
+            raise TypeError
+        if any(isinstance(end, bool) for row in rows for end in row):
             raise TypeError
         intervals = [(float(low), float(high)) for low, high in rows]
     except (TypeError, ValueError):
@@ -26,7 +31,26 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
     for low, high in intervals:
         if not (np.isfinite([low, high]).all() and low < high):
             raise UsageError(f"{key} must have low < high in every interval, got [{low:g},{high:g}].")
+        if high - low < FEWEST_APART * float(np.spacing(_single(max(abs(low), abs(high))))):
+            raise UsageError(
+                f"{key} must hold at least {FEWEST_APART} numbers of single precision, and [{low!r},{high!r}] holds "
+                "fewer; widen it."
+            )
     return intervals
+
+
+def _single(number: float) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(number)
+
+
+def check_target(key: str, target: float) -> None:
+    """Raise UsageError if single precision cannot hold the square of the largest target that a range gives."""
+    if not np.isfinite(_single(abs(target)) ** 2):
+        raise UsageError(
+            f"{key} must give targets whose squared errors single precision holds (3e38), and they reach {target:.1g}; "
+            "choose a smaller range, or fewer inputs."
+        )
 
 
 def intervals_text(intervals: Sequence[Interval]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.tasks.poles import no_expectation
-from nalu_bench.tasks.ranges import Interval, as_intervals, intervals_text, of_split
+from nalu_bench.tasks.ranges import Interval, as_intervals, check_target, intervals_text, of_split
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -79,6 +79,10 @@ class SubsetSums(Task):
                     f"sqrt needs sums that cannot be negative, got task.{key}={intervals_text(intervals)}; "
                     "raise the lower end to at least 0 or choose another operation."
                 )
+            largest = max(abs(end) for interval in intervals for end in interval) * self.example_size("extrapolation")
+            check_target(
+                f"task.{key}", 0.0 if self.operation == "div" else self.operations[self.operation](largest, -largest)
+            )
 
     def program(self) -> tuple[Any, ...]:
         return ("subset_sums", self.input_size)

@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
+LEAST_APART = 0.9
+"""The share of a column's different values that single precision must keep apart (our choice)."""
+
+CHECKED = 100_000
+"""The rows in which they are counted: numbers of a dense column of more rows may meet without harm."""
+
 SPLITS = ("train", "validation", "test", "extrapolation")
 
 
-@register("table", version=1)
+@register("table", version=2)
 @dataclass
 class Table(Task):
     """t = the cells of a row in the columns `targets`, x = its cells in the `features`.
@@ -76,6 +82,8 @@ class Table(Task):
             names = getattr(self, key)
             if names is not None and not (names and len({*names}) == len(names)):
                 raise UsageError(f"task.{key} must name at least one column of the table, and none twice, got {names}.")
+        if ignored := {*self.ignore} & {*self.targets}:
+            raise UsageError(f"task.ignore must name no target, got {', '.join(sorted(ignored))} in it.")
         if {*self.targets} & {*(self.features or ())}:
             raise UsageError(f"no target must be an input, got task.targets={self.targets} and {self.features}.")
         if len(self.train_range) != 2 or not all(map(is_end, self.train_range)):
@@ -129,17 +137,33 @@ class Table(Task):
         return 1
 
     def rows(self, split: str) -> Rows:
+        self._check_precision()
         return Rows(len(self._rows()[split]), remainder=KEEP)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The inputs (n, I) and the targets (n, O) of the split, scaled."""
         part = self._table().iloc[self._rows()[split]]
+        names = {"x": self._features(), "t": self.targets}
+        return {key: self._scaled(part, columns).astype(np.float32) for key, columns in names.items()}
 
-        def scaled(names: list[str]) -> np.ndarray:
-            shift, factor = self._scale(names, self.scale)
-            return ((part[names].to_numpy() - shift) / factor).astype(np.float32)
+    def _scaled(self, rows: pd.DataFrame, names: list[str]) -> np.ndarray:
+        """Columns of some rows as networks see them, in double precision."""
+        shift, factor = self._scale(names, self.scale)
+        scaled: np.ndarray = (rows[names].to_numpy() - shift) / factor
+        return scaled
 
-        return {"x": scaled(self._features()), "t": scaled(self.targets)}
+    def _check_precision(self) -> None:
+        """Raise UsageError for a column whose values are no longer apart in the single precision of networks."""
+        names = [*self._features(), *self.targets]
+        rows = self._table().head(CHECKED)
+        for name, column in zip(names, self._scaled(rows, names).T, strict=True):
+            apart, single = (len(np.unique(values)) for values in (column, column.astype(np.float32)))
+            if single < LEAST_APART * apart:
+                remedy = "" if self.scale == "standard" else ", or choose task.scale=standard, which does so"
+                raise UsageError(
+                    f"{name} of {self.data} has {apart:,} different values in its first {len(rows):,} rows, and "
+                    f"{single:,} in single precision (24 bits): subtract an offset and divide by a unit{remedy}."
+                )
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
@@ -150,22 +174,16 @@ class Table(Task):
         """mse and mae over all targets, nmse, and `mae_<target>` if there are several."""
         import torch
 
-        y, t = self._unscaled(network(x)), self._unscaled(t)
-        figures = {measure.name: measure(y, t) for measure in self.measures}
-        errors, deviations = (y - t).unbind(-1), self._scale(self.targets, "standard")[1].tolist()
+        factors, deviations = (self._scale(self.targets, scale)[1].tolist() for scale in (self.scale, "standard"))
+        # Differences first: an offset of the targets, added in single precision, would take digits from the errors.
+        errors = [one * f for one, f in zip((network(x) - t).unbind(-1), factors, strict=True)]
+        together = torch.stack(errors, dim=-1)
+        figures = {measure.name: measure(together, torch.zeros_like(together)) for measure in self.measures}
         relative = [(one / s).square().mean() for one, s in zip(errors, deviations, strict=True)]
         figures["nmse"] = torch.stack(relative).mean()
         if len(errors) > 1:
             figures |= {f"mae_{name}": one.abs().mean() for name, one in zip(self.targets, errors, strict=True)}
         return figures
-
-    def _unscaled(self, values: Tensor) -> Tensor:
-        """Targets or predictions (B, O) in the units of the table."""
-        import torch
-
-        shift, factor = (part.tolist() for part in self._scale(self.targets, self.scale))
-        columns = [one * f + s for one, s, f in zip(values.unbind(-1), shift, factor, strict=True)]
-        return torch.stack(columns, dim=-1)
 
     def _scale(self, names: list[str], scale: str) -> Scale:
         """The scale of some columns, fitted on the training rows; raises UsageError for one without any size."""

@@ -12,6 +12,7 @@ import torch
 
 from nalu_bench import paths
 from nalu_bench.cli import main
+from nalu_bench.datasets import csv_table
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
@@ -196,7 +197,9 @@ def test_the_number_of_rows_is_in_the_manifest() -> None:
 GOOD = "a,b,y,z\n1,1,1,1\n2,1,2,1\n3,2,6,1\n4,1,4,1\n9,1,9,1\n"
 
 
-@pytest.mark.parametrize("content", [GOOD, "\ufeff" + GOOD, GOOD.replace("\n", "\r\n"), GOOD.replace(",", " , ")])
+@pytest.mark.parametrize(
+    "content", [GOOD, "\ufeff" + GOOD, GOOD.replace("\n", "\r\n"), GOOD.replace(",", " , "), "\n\n" + GOOD]
+)
 def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_not_matter(content: str) -> None:
     Path("my.csv").write_bytes(content.encode())
     assert main(["run", *words()]) == 0
@@ -210,7 +213,12 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         ("a,b,y,z\n", "my.csv must hold a line with the names of its columns, then rows of numbers"),
         (b"a,b,y,z\n\xff,1,1,1\n", "my.csv must be a CSV file in UTF-8: ... decode"),
         (GOOD + "1,2,3,4,5\n", "my.csv must be a CSV file in UTF-8: Expected 4 fields in line 7, saw 5"),
-        ("a,b\n1,1,1\n", "every row of my.csv must have as many cells as the first line has names, 2, and row 1 has 3"),
+        ("a,b\n1,1,1\n", "my.csv must be a CSV file in UTF-8: Expected 2 fields in line 2, saw 3"),
+        (
+            "a,b,y,z\n" + "".join(f"{1.7e9 + 60 * row:.0f},1,{row},1\n" for row in range(40)),
+            "a of my.csv has 40 different values in its first 40 rows, and 19 ... or choose task.scale=standard",
+        ),
+        ("a,b,y,z\n" + "".join(f"{row},1,{row}e-50,1\n" for row in range(40)), "y of my.csv has 40 different"),
         ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
         ("a,b,yy,z\n1,1,1,1\n", "unknown column of my.csv 'y'; did you mean 'yy'"),
@@ -220,7 +228,7 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         (GOOD + "3,,3,1\n,,4,1\n", "a has 1 of 7 that are not (row 7 is empty); b has 2 of 7 that are not (row 6 is"),
         (GOOD + "3,1\n", "y has 1 of 6 that are not (row 6 is empty)"),
         (GOOD + "3,inf,3,1\n", "b has 1 of 6 that are not (row 6 holds 'inf')"),
-        (GOOD + "3,1e39,3,1\n", "b has 1 of 6 that are not (row 6 holds '1e+39')"),
+        (GOOD + "3,1e39,3,1\n", "b has 1 of 6 that are not (row 6 holds '1e39')"),
         (GOOD + "3,nan,3,1\n", "b has 1 of 6 that are not (row 6 holds 'nan')"),
         (GOOD.replace(",1\n", ",True\n").replace(",1,", ",2,"), None),
         ("a,b,y,z\n1,True,2,1\n2,False,3,1\n", "b has 2 of 2 that are not (row 1 holds 'True')"),
@@ -251,6 +259,7 @@ def test_a_file_that_cannot_be_used_is_refused_in_plain_words_before_training(
         ("task.features=[]", "task.features must name at least one column"),
         ("task.features=[a,y]", "no target must be an input, got task.targets=['y'] and ['a', 'y']"),
         ("task.features=[a,c]", "unknown column of my.csv 'c'. Known: a, b, y, z"),
+        ("task.ignore=[y]", "task.ignore must name no target, got y in it"),
         ("task.ignore=[q]", "unknown column of my.csv 'q'"),
         ("task.ignore=[a,b,z]", "my.csv must have a column beside task.targets and task.ignore, and has none"),
         ("task.split_column=time", "unknown column of my.csv 'time'"),
@@ -269,6 +278,23 @@ def test_a_file_that_cannot_be_used_is_refused_in_plain_words_before_training(
 def test_a_users_mistake_is_told_in_plain_words(change: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *words(change)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_names_that_are_numbers_are_no_row_wherever_they_stand() -> None:
+    rows = "".join(f"{row},{2 * row},1\n" for row in range(40))
+    for blank in ("", "\n", "\r\n\r\n"):
+        Path("my.csv").write_text(f"{blank}0,1,2\n{rows}")
+        assert csv_table.numbers("my.csv", ["0", "1"]).to_numpy().tolist() == [[row, 2 * row] for row in range(40)]
+
+
+def test_an_offset_of_the_target_takes_no_digit_from_its_error() -> None:
+    table = pd.read_csv("my.csv")
+    found = []
+    for offset in (0.0, 1e9):
+        table.assign(y=table["y"] + offset).to_csv("my.csv", index=False)
+        assert main(["run", *words("task.scale=standard")]) == 0
+        found.append(Store(paths.runs_dir()).runs(cell("task.scale=standard"))["test_mae"].tolist())
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
 def test_a_constant_feature_is_an_input_like_any_other_unless_it_is_scaled(capsys: pytest.CaptureFixture[str]) -> None:
