@@ -240,7 +240,7 @@ def _lost(rows: Sequence[Mapping[str, str]]) -> str:
         ]
         for row in rows
     ]
-    return _table(told, "experiment", "runs", "time of one core", "last commit", "why they are gone")
+    return _table(told, "experiment", "runs", "time of one core", "commit", "why they are gone")
 
 
 def _data(experiments: Sequence["Loaded"]) -> str:

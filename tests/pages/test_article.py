@@ -3,7 +3,9 @@
 import json
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,15 +120,55 @@ def test_the_time_is_that_of_all_manifests(text: str) -> None:
     assert f"All runs in this folder took {duration(sum(parts.values()))}" in text
 
 
+def at_commit(commit: str, experiment: str) -> dict[str, Any]:
+    """The manifest of an experiment's results in the history."""
+    command = ["git", "show", f"{commit}:results/{experiment}/manifest.json"]
+    done = subprocess.run(command, cwd=paths.CHECKOUT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("needs the whole history of the repository")
+    manifest: dict[str, Any] = json.loads(done.stdout)
+    return manifest
+
+
+def present() -> set[str]:
+    """The blocks behind all results."""
+    manifests = paths.results_dir().glob("*/*/manifest.json")
+    return {block for path in manifests for block in json.loads(path.read_text())["parts"]}
+
+
+def runs_of(blocks: Iterable[str]) -> int:
+    ends = [map(int, block.rpartition("/")[2].split("-")) for block in blocks]
+    return sum(last - first + 1 for first, last in ends)
+
+
 def test_what_discarded_experiments_cost_is_what_their_manifests_say() -> None:
+    told = present()
     for row in pd.read_csv(paths.experiments_dir() / article.DISCARDED).to_dict("records"):
-        place = f"{row['commit']}:results/{row['experiment']}/manifest.json"
-        command = ["git", "show", place]
-        done = subprocess.run(command, cwd=paths.CHECKOUT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip("needs the whole history of the repository")
-        manifest = json.loads(done.stdout)
-        assert (row["runs"], row["core_seconds"]) == (manifest["runs"], manifest["seconds"])
+        manifest = at_commit(row["commit"], row["experiment"])
+        gone = {block: part["seconds"] for block, part in manifest["parts"].items() if block not in told}
+        told |= set(gone)
+        runs = manifest["runs"] if len(gone) == len(manifest["parts"]) else runs_of(gone)
+        assert (row["runs"], row["core_seconds"]) == (runs, pytest.approx(sum(gone.values())))
+
+
+@pytest.mark.slow
+def test_every_block_that_was_ever_committed_is_there_or_discarded() -> None:
+    rows = pd.read_csv(paths.experiments_dir() / article.DISCARDED).to_dict("records")
+    told = present().union(*(at_commit(row["commit"], row["experiment"])["parts"] for row in rows))
+    command = ["git", "log", "--format=%h", "--name-only", "--", "results/*/*/manifest.json"]
+    commit, lost = "", set()
+    for line in subprocess.run(command, cwd=paths.CHECKOUT, capture_output=True, text=True, check=True).stdout.split():
+        experiment = line.removeprefix("results/").removesuffix("/manifest.json")
+        if experiment == line:
+            commit = line
+        elif in_tree(commit, line):
+            lost |= {f"{experiment} {block}" for block in at_commit(commit, experiment)["parts"] if block not in told}
+    assert not lost
+
+
+def in_tree(commit: str, path: str) -> bool:
+    command = ["git", "cat-file", "-e", f"{commit}:{path}"]
+    return subprocess.run(command, cwd=paths.CHECKOUT, capture_output=True, check=False).returncode == 0
 
 
 def test_the_page_has_its_tables_and_no_mark(text: str) -> None:

@@ -152,7 +152,8 @@ def counts(verdicts: Iterable[str]) -> str:
 
 
 def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) -> Comparison:
-    told = f"p = {comparison.p_value:.2g}, and Holm's limit is {limit:.2g} among {family} comparisons"
+    p_value, against = _apart(comparison.p_value, limit)
+    told = f"p = {p_value}, and Holm's limit is {against} among {family} comparisons"
     if told not in comparison.reason:
         comparison = replace(comparison, reason="; ".join(filter(None, [comparison.reason, told])))
     if rejected or comparison.p_value > ALPHA or comparison.verdict is Verdict.INCONCLUSIVE:
@@ -160,3 +161,13 @@ def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) 
     alone = "decided" if comparison.threshold else "excludes 0"
     notes = (*comparison.notes, f"{alone} alone, but not after Holm's correction")
     return replace(comparison, verdict=Verdict.INCONCLUSIVE, notes=notes)
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with two digits, or as many as tell them apart.
+
+    >>> _apart(0.0255, 0.025), _apart(0.3, 0.05)
+    (('0.0255', '0.025'), ('0.3', '0.05'))
+    """
+    texts = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(2, 7))
+    return next((both for both in texts if len({*both}) == 2), (f"{one:.2g}", f"{other:.2g}"))

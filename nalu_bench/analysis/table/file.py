@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from nalu_bench.analysis.stats.verdicts import Verdict
-from nalu_bench.analysis.table.line import IN_WORDS, OURS, OWN_IN_WORDS, Line, Printed, Value
+from nalu_bench.analysis.table.line import IN_WORDS, OURS, OWN, Line, Printed, Value
 from nalu_bench.analysis.table.place import KEYS, Place
 
 COLUMNS = [
@@ -47,12 +47,12 @@ def _row(line: Line) -> dict[str, object]:
 
 def _line(row: dict[str, str]) -> Line:
     ours = Value(*(float(row[key] or "nan") for key in ("ours", "ours_low", "ours_high")))
+    notes = [note for note in row["note"].split(BETWEEN) if note]
     there = row["printed"] or row["verdict"]
-    source = OURS if OWN_IN_WORDS in row["note"] else ""
+    source = OURS if any(note.startswith(OWN) for note in notes) else ""
     printed = Printed(row["printed"], row["printed_low"], row["printed_high"], source=source) if there else None
     verdict = Verdict(row["verdict"]) if row["verdict"] else None
-    notes = [note for note in row["note"].split(BETWEEN) if note]
-    starts = (OWN_IN_WORDS, IN_WORDS)
+    starts = (OWN, IN_WORDS)
     thresholds = [note.partition(": ")[2] for note in notes if note.startswith(starts)]
     told = tuple(note for note in notes if not note.startswith(starts))
     return Line(

@@ -88,8 +88,10 @@ class Row:
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
 
-OWN_IN_WORDS = "our own claim in words, our threshold: "
-"""The start of this note for a claim that no paper makes."""
+OWN = "our own claim in words"
+"""The note of a claim that no paper makes; behind it stands the threshold, if it was tested."""
+
+OWN_IN_WORDS = f"{OWN}, our threshold: "
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,11 @@ class Line:
         return self.printed.text if self.printed else ""
 
     def told(self) -> tuple[str, ...]:
-        """All notes, with the threshold of a claim as a sentence."""
+        """All notes, with whose claim it is and its threshold as a sentence."""
+        own = self.printed is not None and self.printed.own
         if not self.threshold:
-            return self.notes
-        start = OWN_IN_WORDS if self.printed and self.printed.own else IN_WORDS
-        return (*self.notes, f"{start}{self.threshold}")
+            return (*self.notes, OWN) if own else self.notes
+        return (*self.notes, f"{OWN_IN_WORDS if own else IN_WORDS}{self.threshold}")
 
     def shown(self) -> str:
         """The verdict, with how far a number differs."""

@@ -375,7 +375,7 @@ def nac_weights() -> str:
     rising = last[(last > 0) & (last > before)]
     return (
         f"At the last step {len(rising)} of {len(last)} recurrent weights are {rising.min():.2f} to {rising.max():.2f} "
-        f"and still rise; the other is {last.min():.2f}"
+        f"and higher than {EARLIER - 1} evaluations before; the other is {last.min():.2f}"
     )
 
 
