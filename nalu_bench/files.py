@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import socket
 from collections.abc import Callable, Collection, Iterable
@@ -19,8 +20,18 @@ OTHER_AGE = 24 * 3600.0
 
 
 def temporary(path: Path) -> Path:
-    """The temporary name of `path` in this process, beside it: `.<name>.<host>.<process>.tmp`."""
-    return path.with_name(f".{path.name}.{HOST}.{os.getpid()}.tmp")
+    """A temporary name beside `path`, another one at every call: `.<name>.<random>.<host>.<process>.tmp`.
+
+    In a folder that others may write, a name that they could guess might be a link of theirs to another file.
+    """
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{HOST}.{os.getpid()}.tmp")
+
+
+def new_file(path: Path) -> Path:
+    """Make an empty temporary file for `path`, beside it; a file or link that is there already is never opened."""
+    unfinished = temporary(path)
+    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return unfinished
 
 
 def remove_abandoned(temporaries: Iterable[Path], now: float) -> None:
@@ -62,7 +73,7 @@ def to_disk(path: Path) -> None:
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = temporary(path)
+    unfinished = new_file(path)
     try:
         write(unfinished)
         to_disk(unfinished)
@@ -79,7 +90,6 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = temporary(path)
-    shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     try:
         fill(unfinished)

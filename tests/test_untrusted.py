@@ -15,7 +15,7 @@ import torch
 from forgotten import forget
 
 import nalu_bench
-from nalu_bench import paths
+from nalu_bench import files, paths
 from nalu_bench.cli import main
 from nalu_bench.plan import compose, looks
 from nalu_bench.plan.cell import Cell
@@ -204,3 +204,59 @@ def test_nothing_in_the_package_can_unpickle_or_instantiate() -> None:
             assert not key or keywords.get(key) == value, f"{path} calls {name} without {key}={value}"
             found += [name] if key else []
     assert set(found) == set(loaders)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (EXPERIMENT.replace("Mine", "'${oc.env:HOME}'"), "must hold its values themselves"),
+        (
+            EXPERIMENT.replace("[task=ten_parameter]", "['task=ten_parameter', 'recipe.loss=${oc.env:HOME}']"),
+            "refers to",
+        ),
+        (EXPERIMENT.replace("Mine", '"\\e[31mred"'), "must hold texts of one line that can be printed"),
+        (EXPERIMENT + "settings: {'$(ls)': model.hidden_size}\n", "a name must consist of"),
+    ],
+)
+def test_texts_of_an_experiment_are_what_they_say(
+    home: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "conf/experiments/mine/table.yaml").write_text(text)
+    assert message in refused(capsys, "report", "mine/table", "budget=smoke")
+
+
+def test_a_model_cannot_read_the_environment(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/model/mine.yaml").write_text(MODEL + "label: ${oc.env:HOME}\n")
+    assert "asks for the variable HOME" in refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+
+
+@pytest.mark.parametrize("name", ["$(ls)", "a b", "x;y", "<b>", "a$b", "-m"])
+def test_a_name_of_an_experiment_that_commands_would_obey_is_refused(
+    home: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / f"conf/experiments/mine/{name}.yaml").write_text(EXPERIMENT)
+    assert main(["list"]) == 0
+    assert "a name must consist of" in refused(capsys, "report", f"mine/{name}", "budget=smoke")
+
+
+def test_a_label_is_drawn_and_printed_as_it_is_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/model/mine.yaml").write_text(MODEL + "label: '$_$|<b>\\input{x}'\n")
+    assert main(["run", "-m", "task=ten_parameter", "model=mine", "budget=smoke", "name=mine", "compile=false"]) == 0
+    (folder,) = home.glob("results/local/sweeps/mine")
+    assert r"$_$\|&lt;b>" in (folder / "table.md").read_text()
+    assert r"\$\_\$" in (folder / "table.tex").read_text()
+    assert r"\input" not in (folder / "table.tex").read_text()
+    assert (folder / "figure.png").exists()
+    (home / "conf/model/mine.yaml").write_text(MODEL + 'label: "\\e[31m"\n')
+    forget()
+    assert "must be one line that can be printed" in refused(capsys, "report", "--last")
+
+
+def test_a_link_in_a_shared_store_is_never_followed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    precious = home / "precious"
+    precious.write_text("data")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "guessed")
+    (home / "runs").mkdir()
+    files.temporary(home / "runs/probe").symlink_to(precious)
+    assert main(["run", *SMOKE]) == 2
+    assert precious.read_text() == "data"

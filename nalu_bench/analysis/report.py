@@ -102,7 +102,7 @@ class Report:
 
     def latex(self) -> str:
         """Tabulars for a paper."""
-        head = f"% {self.provenance()}\n"
+        head = f"{latex.comment(self.provenance())}\n"
         notes = [latex.escaped(note) for note in self.footnotes.texts()]
         below = "".join(f"\n\\par\\noindent{{\\footnotesize {note}.}}" for note in notes)
         return head + "\n".join(latex.latex(table, self.footnotes) for table in self.tables) + (below and f"{below}\n")

@@ -4,9 +4,12 @@ The measured files (runs.csv, curves.parquet, manifest.json) are written first. 
 so that a fresh clone rebuilds it to the byte.
 """
 
+import contextlib
 import functools
 import json
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +30,7 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
-from nalu_bench.files import hashes, write_atomically
+from nalu_bench.files import hashes, temporary, write_atomically
 from nalu_bench.plan import sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
@@ -102,9 +105,11 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
         _refuse_loss(folder, before, now, store, plan.cells)
     _refuse_contradictions(now, folder, store)
     try:
-        if before is None or _news(now, before):
-            _write_measured(folder, now)
-        report = _render(kind, folder)
+        with _staged(folder) as stage:
+            news = before is None or _news(now, before)
+            if news:
+                _write_measured(stage, now)
+            report = _render(kind, stage if news else folder, stage)
         _seal(folder)
         if plan.experiment.local:
             _write_text(folder.parent / sweep.LAST, f"{folder.name}\n")
@@ -200,19 +205,33 @@ def _seal(folder: Path) -> None:
         _write_manifest(folder, manifest | {"files": files})
 
 
-def _render(kind: Kind, folder: Path) -> Report:
-    """Make tables and figures from the measured files in the folder."""
-    measured = read(folder)
+@contextlib.contextmanager
+def _staged(folder: Path) -> Iterator[Path]:
+    """A folder to write in, whose files take their places in `folder` together, and only if all could be made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stage = temporary(folder / "report")
+    stage.mkdir()
+    try:
+        yield stage
+        for path in sorted(stage.iterdir()):
+            os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _render(kind: Kind, source: Path, stage: Path) -> Report:
+    """Make tables and figures from the measured files in one folder, and write them into another."""
+    measured = read(source)
     assert measured is not None
     report = Report.of(kind, measured)
     for name, text in report.texts().items():
-        _write_text(folder / name, text)
+        _write_text(stage / name, text)
     with style.applied():
         figure, drawn = draw(kind, measured, report.lines)
-        _write_text(folder / "figure.csv", file.text(drawn))
-        _write_figure(folder, figure)
+        _write_text(stage / "figure.csv", file.text(drawn))
+        _write_figure(stage, figure)
         for name, data in kind.pictures(measured.trained).items():
-            write_atomically(folder / name, functools.partial(Path.write_bytes, data=data))
+            write_atomically(stage / name, functools.partial(Path.write_bytes, data=data))
     return report
 
 

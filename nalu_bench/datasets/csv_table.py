@@ -106,6 +106,10 @@ def _empty(path: str) -> UsageError:
 
 
 def _check_names(path: str, names: list[str]) -> None:
+    if strange := next((name for name in names if not name.isprintable()), ""):
+        raise UsageError(
+            f"the first line of {path} must name every column in letters that can be printed, got {strange!r}."
+        )
     if "" in names:
         raise UsageError(
             f"the first line of {path} must name every column, and number {names.index('') + 1} of {len(names)} has "

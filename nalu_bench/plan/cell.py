@@ -1,17 +1,17 @@
 """A cell: one model on one task under one recipe, with the address of its runs."""
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from nalu_bench import registry
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan import limits
 from nalu_bench.plan.identity import address, plain
+from nalu_bench.plan.names import check_name
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.plan.setting import Setting
 from nalu_bench.tasks.task import Task
@@ -31,10 +31,9 @@ class Cell:
     def validate(self) -> None:
         """Raise UsageError if the values of the cell cannot go together."""
         for part in (self.task, self.model, self.recipe):
-            if not re.fullmatch(r"\w[\w.-]*", part.name):
-                raise UsageError(f"a name must consist of letters, digits, '_', '.' and '-', got '{part.name}'.")
-        for name, part in {"task": self.task, "model": self.model, "recipe": self.recipe}.items():
-            limits.check(name, part)
+            check_name(part.name)
+        for name in ("task", "model", "recipe"):
+            limits.check(name, getattr(self, name))
         self.task.validate()
         self.model.validate()
         self.recipe.validate()

@@ -411,6 +411,7 @@ def _quoted(folder: Path) -> str:
 def _register_schemas() -> dict[str, UsageError]:
     """Give Hydra the schemas of all classes; returns schema -> error for those of packages that cannot be loaded."""
     lost = {}
+    OmegaConf.register_new_resolver("oc.env", _secret, replace=True)
     store = ConfigStore.instance()
     store.store(name="config_schema", node=Config)
     store.store(group="recipe", name="recipe_schema", node=Recipe)
@@ -423,6 +424,13 @@ def _register_schemas() -> dict[str, UsageError]:
             except UsageError as error:  # only a cell that needs this class fails
                 lost[f"{kind}/{name}_schema"] = error
     return lost
+
+
+def _secret(name: str, *_: str) -> str:
+    """Refuse what `${oc.env:NAME}` asks for: files of others would bring the environment into pages and manifests."""
+    raise UsageError(
+        f"a configuration must hold its values itself, and one asks for the variable {name}; set the value."
+    )
 
 
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:

@@ -18,6 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench.errors import UsageError, taken, unknown
 from nalu_bench.plan import folders
+from nalu_bench.plan.names import check_name, check_texts
 from nalu_bench.plan.schemas import filled
 
 DEFAULT_BUDGET = "short"
@@ -219,17 +220,21 @@ def load(name: str) -> Experiment:
     files = _files()
     if name not in files:
         raise folders.unknown("experiment", name, files)
+    for part in name.split("/"):
+        check_name(part)
     where = f"experiments/{name}.yaml"
     try:
         content = OmegaConf.to_container(OmegaConf.load(files[name]))
     except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
+    check_texts(where, content)
     read = filled(File, content, where)
     if not read.budgets:
         raise UsageError(f"{where} must set at least one budget.")
     if not isinstance(read.report.get("kind"), str):
         raise UsageError(f"{where}: report must be a mapping with a kind and its settings, got {read.report}.")
     for word, key in read.settings.items():
+        check_name(word)
         if not isinstance(key, str):
             raise UsageError(f"{where}: settings must name a dotted key of a cell for {word}, got {key}.")
     for word in read.usual:

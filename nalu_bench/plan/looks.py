@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nalu_bench import registry
+from nalu_bench.errors import UsageError
 from nalu_bench.plan import folders
 from nalu_bench.plan.unit_files import SHAPE, names_of
 
@@ -32,6 +33,8 @@ def of_model(name: str) -> Look:
     told = ", ".join(labels) if shape in (SHAPE, "") else f"{', '.join(labels)} ({shape})"
     number = values.get("look", known[-1].get("look", -1) if known else -1)
     label = str(values.get("label") or (told if units else name))
+    if not label.isprintable():
+        raise UsageError(f"the label of {name} must be one line that can be printed, got {label!r}.")
     return Look(label, number if isinstance(number, int) and number >= 0 else sum(name.encode()))
 
 

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+ESCAPES = {"%": "%25", ";": "%3B", "\n": "%0A"}
+"""How a value is written that holds what divides two words; the first is undone last."""
+
 
 class Setting(Mapping[str, str]):
     """A mapping that does not change: word -> value, such as hidden -> 4. Written as `hidden=4;length=10`.
@@ -18,7 +21,8 @@ class Setting(Mapping[str, str]):
     @classmethod
     def parse(cls, text: str) -> "Setting":
         """The setting that is written so; an empty text is that without words."""
-        return cls(dict(entry.split("=", 1) for entry in text.split(";") if entry))
+        pairs = (entry.split("=", 1) for entry in text.split(";") if entry)
+        return cls({word: _unescaped(value) for word, value in pairs})
 
     def told(self) -> str:
         """For a reader: `hidden=4, length=10`."""
@@ -40,7 +44,19 @@ class Setting(Mapping[str, str]):
         return hash(frozenset(self.items()))
 
     def __str__(self) -> str:
-        return ";".join(f"{word}={value}" for word, value in self.items())
+        return ";".join(f"{word}={_escaped(value)}" for word, value in self.items())
 
     def __repr__(self) -> str:
         return f"Setting.parse({str(self)!r})"
+
+
+def _escaped(value: str) -> str:
+    for sign, written in ESCAPES.items():
+        value = value.replace(sign, written)
+    return value
+
+
+def _unescaped(value: str) -> str:
+    for sign, written in reversed(ESCAPES.items()):
+        value = value.replace(written, sign)
+    return value

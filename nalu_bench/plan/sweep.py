@@ -9,6 +9,7 @@ from typing import Any
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.experiment import CellGroup, Experiment
+from nalu_bench.plan.names import NAME
 
 FOLDER = "sweeps"
 """The paper, so to say, of all sweeps: their results lie in `results/local/sweeps/<name>/`."""
@@ -31,7 +32,7 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
     Raises:
         UsageError for a name that is no name of a folder.
     """
-    if not re.fullmatch(r"\w[\w.-]*", name) or name == LAST:
+    if not NAME.fullmatch(name) or name == LAST:
         raise UsageError(
             f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', and not be '{LAST}', "
             f"got '{name}'."

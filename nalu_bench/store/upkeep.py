@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 from nalu_bench.errors import UsageError
-from nalu_bench.files import remove_abandoned, temporary, to_disk
+from nalu_bench.files import new_file, remove_abandoned, to_disk
 
 PROBE_BYTES = 2**20
 """Written once to see whether the disk is full; a part of a small cell takes about as much."""
@@ -16,12 +16,13 @@ def prepare(root: Path) -> None:
     Raises:
         UsageError if it cannot be made or written, as on a disk that is full: it is found before training, not after.
     """
-    probe = temporary(root / "probe")
+    probe = None
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"the run store {root} cannot be made: {error.strerror}; set NALU_BENCH_HOME.") from None
     try:
+        probe = new_file(root / "probe")
         probe.write_bytes(bytes(PROBE_BYTES))
         to_disk(probe)
         now = probe.stat().st_mtime  # on the clock of the file system, which another machine may keep
@@ -31,7 +32,8 @@ def prepare(root: Path) -> None:
             "the permissions there, or set NALU_BENCH_HOME to another folder."
         ) from None
     finally:
-        with contextlib.suppress(OSError):  # there may be no file, on a disk that is read-only
-            probe.unlink()
+        if probe:
+            with contextlib.suppress(OSError):
+                probe.unlink()
     for pattern in ("*.tmp", "*/*/*/*.tmp", "*/*/*/*/*.tmp"):  # the root, a cell, its parts and its checkpoints
         remove_abandoned(root.glob(pattern), now)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from nalu_bench.files import temporary, to_disk
+from nalu_bench.files import new_file, to_disk
 
 Snapshot = dict[str, Any]
 
@@ -25,19 +25,20 @@ def save(path: Path, snapshot: Snapshot) -> None:
     A JSON file beside it holds the step alone, for readers without torch. If the disk is full, the checkpoint is lost
     with a warning, and training goes on.
     """
-    note = path.with_suffix(".json")
+    note, unfinished = path.with_suffix(".json"), list[Path]()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save(snapshot, temporary(path))
-        to_disk(temporary(path))
-        temporary(note).write_text(json.dumps({"step": snapshot["step"]}))
+        unfinished += [new_file(path), new_file(note)]
+        torch.save(snapshot, unfinished[0])
+        to_disk(unfinished[0])
+        unfinished[1].write_text(json.dumps({"step": snapshot["step"]}))
         with contextlib.suppress(FileNotFoundError):  # none yet, or another process has just finished the block
             os.replace(path, _older(path))
-        os.replace(temporary(path), path)
-        os.replace(temporary(note), note)
+        for new, name in zip(unfinished, (path, note), strict=True):
+            os.replace(new, name)
     except (OSError, RuntimeError) as error:  # torch raises the latter for a disk that is full
-        temporary(path).unlink(missing_ok=True)
-        temporary(note).unlink(missing_ok=True)
+        for new in unfinished:
+            new.unlink(missing_ok=True)
         warnings.warn(f"checkpoint {path} cannot be written ({error}).", CheckpointWarning, stacklevel=2)
 
 

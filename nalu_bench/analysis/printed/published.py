@@ -18,6 +18,7 @@ from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.line import Printed
 from nalu_bench.analysis.table.place import KEYS, Place
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan.names import check_texts
 
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
 
@@ -59,6 +60,7 @@ def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     for number, row in enumerate(rows):
         if len(row) != len(columns):
             raise UsageError(f"{line(path, number)} must have {len(columns)} fields, got {len(row)}.")
+        check_texts(line(path, number), row)
         _check_numbers(line(path, number), dict(zip(columns, row, strict=True)))
     frame = pd.DataFrame(rows, columns=list(columns), dtype=str)
     repeated = frame.index[frame.duplicated(KEYS)]

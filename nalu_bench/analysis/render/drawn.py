@@ -3,8 +3,11 @@
 import io
 from typing import Any
 
+from matplotlib import cbook
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.mathtext import MathTextParser
+from matplotlib.text import Text
 
 
 class Drawn(Figure):
@@ -14,7 +17,25 @@ class Drawn(Figure):
         super().__init__(*args, **options)
         FigureCanvasAgg(self)
 
+    def draw(self, renderer: Any) -> None:
+        """Draw it. A name that is no formula, such as `a$b$_$`, is drawn as it is written."""
+        for text in self.findobj(Text):
+            if not all(map(_can_be_set, text.get_text().splitlines())):
+                text.set_parse_math(False)
+        super().draw(renderer)
+
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
         self.savefig(buffer, format="png")
         return buffer.getvalue()
+
+
+def _can_be_set(line: str) -> bool:
+    """Whether matplotlib can set what it takes for formulas in a line."""
+    if not cbook.is_math_text(line):
+        return True
+    try:
+        MathTextParser("path").parse(line)
+    except ValueError:
+        return False
+    return True

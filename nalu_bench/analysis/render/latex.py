@@ -1,5 +1,7 @@
 """Tables for LaTeX, with the packages booktabs and textcomp."""
 
+import re
+
 from tabulate import tabulate
 
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -14,17 +16,26 @@ COMMANDS = {
 }  # fmt: skip
 
 
+SPECIAL = {letter: f"\\{letter}" for letter in "&%#_{}$"} | {
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
+"""Letters that LaTeX does not print as they are."""
+
+
 def latex(table: Table, footnotes: Footnotes) -> str:
     """A booktabs tabular."""
     rows = tabulate(texts(table, footnotes), table.header, tablefmt="latex_booktabs", disable_numparse=True)
-    return f"% {table.title}\n{_replaced(rows)}\n"
+    return f"{comment(table.title)}\n{_replaced(rows)}\n"
+
+
+def comment(text: str) -> str:
+    """A line of text as a comment; a line break in it would end the comment."""
+    return "% " + re.sub(r"[\r\n]+", " ", text)
 
 
 def escaped(text: str) -> str:
     """A line of text."""
-    for symbol in "&%#_":
-        text = text.replace(symbol, f"\\{symbol}")
-    return _replaced(text)
+    return _replaced("".join(SPECIAL.get(letter, letter) for letter in text))
 
 
 def _replaced(text: str) -> str:

@@ -1,5 +1,7 @@
 """Tables for GitHub."""
 
+import re
+
 from tabulate import tabulate
 
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -9,5 +11,11 @@ from nalu_bench.analysis.table.layout import Table
 
 def markdown(table: Table, footnotes: Footnotes) -> str:
     """The title, and a table below it."""
-    rows = tabulate(texts(table, footnotes), table.header, tablefmt="github", disable_numparse=True)
-    return f"### {table.title}\n\n{rows}"
+    rows = [[escaped(text) for text in row] for row in (table.header, *texts(table, footnotes))]
+    drawn = tabulate(rows[1:], rows[0], tablefmt="github", disable_numparse=True)
+    return f"### {escaped(table.title)}\n\n{drawn}"
+
+
+def escaped(text: str) -> str:
+    """A text that stays in its cell and line, and is no HTML."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"[\r\n]+", " ", text).replace("|", "\\|"))

@@ -1,0 +1,35 @@
+"""What names and texts of files that others wrote may hold: they reach commands, file names, pages and the terminal."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nalu_bench.errors import UsageError
+
+NAME = re.compile(r"\w[\w.-]*")
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for a name of a configuration, an experiment or a word with letters that names do not have."""
+    if not NAME.fullmatch(name):
+        raise UsageError(f"a name must consist of letters, digits, '_', '.' and '-', got '{name}'.")
+
+
+def check_texts(where: str, content: Any) -> None:
+    """Raise UsageError for texts in a file that a terminal obeys, or that OmegaConf would replace by something else.
+
+    Args:
+        where: the file, for the message. content: what it holds; mappings and lists are checked, too.
+    """
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            check_texts(where, key)
+            check_texts(where, value)
+    elif isinstance(content, list):
+        for value in content:
+            check_texts(where, value)
+    elif isinstance(content, str):
+        if "${" in content:
+            raise UsageError(f"{where} must hold its values themselves, and {content!r} refers to others by ${{...}}.")
+        if not content.isprintable():
+            raise UsageError(f"{where} must hold texts of one line that can be printed, got {content!r}.")
