@@ -4,9 +4,13 @@ Hydra composes the groups (task, model, recipe, budget, device) from `conf/`. Om
 (`task.operation=mul`), typed by the schemas. We check first that every key exists, because Hydra accepts `+typo=1`.
 """
 
+import contextlib
 import functools
 import itertools
+import math
 import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +33,7 @@ from nalu_bench.plan import folders, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
+from nalu_bench.plan.names import refuse_repeated
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 
@@ -41,6 +46,12 @@ VERSION_BASE = "1.3"
 
 MOST_SEEDS = 100_000
 """A thousand times what papers train; more can only be a slip."""
+
+MOST_CELLS = 10_000
+"""Cells of a sweep; the largest experiment has some hundreds."""
+
+MOST_WORKERS, MOST_WIDTH = 1_024, 10_000
+"""Processes on one machine, and seeds of one block: a hundred times what is usual."""
 
 END_OF_SEEDS = 2_000_000_000
 """Seeds are stored as signed integers of 32 bits, those of the last block too, which may go on beyond this."""
@@ -189,9 +200,7 @@ def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:
 
 def _values(override: Override) -> set[str]:
     """The values of an override, one or a list of them, as Python writes them."""
-    swept = override.is_sweep_override()
-    texts = override.sweep_string_iterator() if swept else [override.get_value_element_as_str()]
-    return {str(_parse(f"value={text}").value()) for text in texts}
+    return {str(_parse(f"value={text}").value()) for text in _texts(override)}
 
 
 def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: CellGroup) -> list[Pair]:
@@ -226,20 +235,10 @@ def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
     ours = [argument for argument in arguments if not argument.lstrip("+~").startswith("hydra")]
     hydra_overrides = [argument for argument in arguments if argument.lstrip("+~").startswith("hydra")]
     for argument in ours:
-        if "=" not in argument or argument.startswith("~"):
+        if "=" not in argument or argument.startswith("~") or "@" in argument.partition("=")[0]:
             raise UsageError(f"an override must look like key=value, got '{argument}'.")
-    _refuse_repeated(arguments)
+    refuse_repeated(arguments)
     return [_parse(argument) for argument in ours], hydra_overrides
-
-
-def _refuse_repeated(arguments: Sequence[str]) -> None:
-    """Raise UsageError if a key is given twice; Hydra would take the last value."""
-    given: dict[str, str] = {}
-    for argument in arguments:
-        key = argument.partition("=")[0].lstrip("+~").strip()
-        if key in given:
-            raise UsageError(f"{key} must be given once, got '{given[key]}' and '{argument}'.")
-        given[key] = argument
 
 
 @functools.lru_cache(maxsize=4096)
@@ -247,7 +246,39 @@ def _parse(argument: str) -> Override:
     try:
         return OverridesParser.create().parse_override(argument)
     except HydraException:
-        raise UsageError(f"cannot read '{argument}': brackets must match, special characters need quotes.") from None
+        raise UsageError(f"cannot read '{argument}': {_readable(argument)}.") from None
+
+
+def _readable(argument: str) -> str:
+    """What to do about an override that cannot be read: the form of a text that can be, if there is one."""
+    key, _, value = argument.partition("=")
+    inner = re.fullmatch(r"\[(.*)\]", value)
+    texts = [f"{key}=[{','.join(map(_in_quotes, inner[1].split(',')))}]"] if inner else []
+    for text in (*texts, f"{key}={_in_quotes(value)}"):
+        with contextlib.suppress(HydraException):
+            OverridesParser.create().parse_override(text)
+            return f"a text with special characters needs quotes of its own: {shlex.quote(text)}"
+    return "brackets must match, special characters need quotes"
+
+
+def _in_quotes(text: str) -> str:
+    return '"' + text.strip().replace('"', r"\"") + '"'
+
+
+def _texts(override: Override) -> list[str]:
+    """The values of an override, one or a list of them, as Hydra writes them."""
+    if not override.is_sweep_override():
+        return [override.get_value_element_as_str()]
+    try:
+        found = list(itertools.islice(override.sweep_string_iterator(), MOST_CELLS + 1))
+    except HydraException:
+        found = []
+    if not found:
+        raise UsageError(
+            f"'{override.input_line}' lists no values; write them with commas, as {override.key_or_group}=a,b, or as "
+            "choice(a,b) or range(1,5)."
+        )
+    return found
 
 
 def _single(overrides: Iterable[Override]) -> list[Pair]:
@@ -262,12 +293,12 @@ def _single(overrides: Iterable[Override]) -> list[Pair]:
 
 
 def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
-    axes = []
-    for override in overrides:
-        texts = (
-            override.sweep_string_iterator() if override.is_sweep_override() else [override.get_value_element_as_str()]
+    axes = [[f"{override.key_or_group}={text}" for text in _texts(override)] for override in overrides]
+    count = math.prod(map(len, axes))
+    if count > MOST_CELLS:
+        raise UsageError(
+            f"a sweep must have at most {MOST_CELLS:,} cells, and these lists give {count:,}; shorten them."
         )
-        axes.append([f"{override.key_or_group}={text}" for text in texts])
     for choice in itertools.product(*axes):
         yield _pairs(choice)
 
@@ -348,7 +379,11 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     if key.endswith((".name", ".kind")):
         raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
     try:
-        OmegaConf.update(config, key, value, merge=False)
+        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
+            OmegaConf.update(config, key, type(value)(), merge=False)  # the new value takes the place of the old one
+            config.merge_with(functools.reduce(lambda inner, part: {part: inner}, reversed(key.split(".")), value))
+        else:
+            OmegaConf.update(config, key, value, merge=False)
     except OmegaConfBaseException as error:
         if "is not a ListConfig" in str(error):
             raise UsageError(f"{key} must be a list, got '{value}': write '{key}=[{value}]'.") from None
@@ -480,10 +515,10 @@ def _plan(
         raise UsageError(str(error).splitlines()[0]) from None
     if workers is None:  # a launcher runs cells side by side itself
         workers = 1 if hydra_overrides else os.cpu_count() or 1
-    if workers < 1:
-        raise UsageError(f"device.workers must be at least 1, got {workers}.")
-    if width is not None and width < 1:
-        raise UsageError(f"device.width must be at least 1, got {width}.")
+    if not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"device.workers must be from 1 to {MOST_WORKERS:,}, got {workers:,}.")
+    if width is not None and not 1 <= width <= MOST_WIDTH:
+        raise UsageError(f"device.width must be from 1 to {MOST_WIDTH:,}, got {width:,}.")
     registry.loggers.entry(logger)
     machine = Machine(config.device.name, compiled, workers, width, logger)
     return Plan(experiment, cells, machine, budget, _words(overrides), bool(committed), hydra_overrides)

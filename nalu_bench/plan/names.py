@@ -1,7 +1,7 @@
 """What names and texts of files that others wrote may hold: they reach commands, file names, pages and the terminal."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nalu_bench.errors import UsageError
@@ -33,3 +33,13 @@ def check_texts(where: str, content: Any) -> None:
             raise UsageError(f"{where} must hold its values themselves, and {content!r} refers to others by ${{...}}.")
         if not content.isprintable():
             raise UsageError(f"{where} must hold texts of one line that can be printed, got {content!r}.")
+
+
+def refuse_repeated(arguments: Sequence[str]) -> None:
+    """Raise UsageError if a key is given twice; the last value would hold."""
+    given: dict[str, str] = {}
+    for argument in arguments:
+        key = argument.partition("=")[0].lstrip("+~").strip()
+        if key in given:
+            raise UsageError(f"{key} must be given once, got '{given[key]}' and '{argument}'.")
+        given[key] = argument

@@ -49,7 +49,7 @@ class GridWorld(ActorCritic):
     size: int
     times: list[int]
     test_times: list[int]
-    test_episodes: int
+    test_episodes: int = field(metadata={"most": 100_000})
     observation: str
     told: str
     time_scale: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ class Identity(Task):
 
     interpolation: list[float]
     extrapolation: list[float]
-    probed: int
+    probed: int = field(metadata={"most": 100_000})
 
     @property
     def input_size(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -64,7 +64,7 @@ class NumberWords(Task):
     validation: int
     tokens: str
     split: int
-    probed: int
+    probed: int = field(metadata={"most": 100_000})
     texts: dict[str, float]
 
     def validate(self) -> None:

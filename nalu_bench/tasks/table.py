@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -225,6 +226,12 @@ class Table(Task):
         there = csv_table.columns(self.data)
         for name in (*self.targets, *self.ignore, *(self.features or ())):
             if name not in there:
+                for other in there if _is_number(name) else ():
+                    if _is_number(other) and float(other) == float(name):
+                        raise UsageError(
+                            f"{self.data} has no column {name}, but {other}: a name that is a number needs quotes, "
+                            f"as in 'task.targets=[\"{other}\"]'."
+                        )
                 raise unknown(f"column of {self.data}", name, there)
         if self.features is not None:
             return self.features
@@ -232,3 +239,7 @@ class Table(Task):
         if not features:
             raise UsageError(f"{self.data} must have a column beside task.targets and task.ignore, and has none.")
         return features
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?[\d.]+", text) is not None and text.count(".") <= 1 and any(map(str.isdigit, text))

@@ -27,10 +27,12 @@ def explain(options: argparse.Namespace) -> int:
     """Print a paragraph for every printed number that has the words asked for."""
     from nalu_bench.analysis import explained, folders
     from nalu_bench.plan import experiment
+    from nalu_bench.plan.names import refuse_repeated
 
     name, others = asked.experiment_name(options.overrides, sign="")
     if name is None:
         raise UsageError(f"explain needs the name of an experiment, one of {', '.join(experiment.names())}.")
+    refuse_repeated(others)
     wanted, chosen = dict(text.split("=", 1) for text in others), folders.named(paths.results_dir(), name)
     folder = folders.find(chosen, paths.results_dir(), wanted.pop("budget", None))
     print(explained.explain(chosen, folder, wanted))

@@ -37,6 +37,8 @@ def add(verbs: "asked.Verbs") -> None:
 def report(options: argparse.Namespace) -> int:
     """Bring a folder of results up to date, with its page and the index, and print what is in it."""
     if options.all:
+        if options.overrides:
+            raise UsageError(f"--all reports every experiment and takes no further words, got {options.overrides[0]}.")
         return _report_all()
     tell(written(_plan(options)), page=not options.no_page)
     return 0

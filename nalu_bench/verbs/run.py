@@ -175,6 +175,11 @@ def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: li
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
     todo = pending(plan.cells, store, plan.machine, [*verb, *chosen])
+    if options.only and not any(want.cell.digest.startswith(options.only) for want in plan.cells):
+        raise UsageError(
+            f"--only must begin the address of a cell that is asked for, got {options.only}; nalu-bench status lists "
+            "the addresses."
+        )
     todo = [job for job in todo if job.cell.digest.startswith(options.only)]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]

@@ -24,10 +24,16 @@ from nalu_bench.plan import compose, experiment
         (["seeds=-1"], "seeds must be at least 1, got -1"),
         (["seeds=abc"], "seeds: Value 'abc'"),
         (["first_seed=-1"], "first_seed must be at least 0, got -1"),
-        (["device.workers=0"], "device.workers must be at least 1, got 0"),
+        (["device.workers=0"], "device.workers must be from 1 to 1,024, got 0"),
         (["task.subset_ratio=0.9"], "need 135 inputs, got task.features=100"),
         (["task.subset_ratio=0.001"], "a subset must hold at least 1 input"),
         (["task.overlap_ratio=1.5"], "task.overlap_ratio must lie between 0 and 1, got 1.5"),
+        (["task@foo=arithmetic"], "an override must look like key=value, got 'task@foo=arithmetic'"),
+        (["device.width=100000000"], "device.width must be from 1 to 10,000, got 100,000,000"),
+        (["device.workers=100000000"], "device.workers must be from 1 to 1,024, got 100,000,000"),
+        (["task=identity", "task.probed=20000000"], "task.probed must be at most 100,000, got 20,000,000"),
+        (["model.penalties={sparsity:{weight:1,begin:0}}"], "model.penalties: Key 'begin' not in 'Penalty'"),
+        (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),
         (["task.interpolation=[1,1e30]"], "must give targets whose squared errors single precision holds (3e38)"),
         (["task.interpolation=[1,1.0000000001]"], "must hold at least 100 numbers of single precision"),
@@ -199,3 +205,22 @@ def test_the_words_typed_are_told_and_a_choice_or_other_seeds_change_no_cell() -
     changed = compose.plan_experiment(table3, [*given, "task.split=1", "+budget.steps=10"])
     assert changed.overrides == (*chosen.overrides, "task.split=1", "+budget.steps=10")
     assert table3.changes(changed.overrides) == ["task.split=1", "+budget.steps=10"]
+
+
+@pytest.mark.parametrize("values", ["range(5,5)", "interval(0.1,0.5)", "glob(*)"])
+def test_a_sweep_over_nothing_is_refused_with_the_forms_that_list_values(values: str) -> None:
+    with pytest.raises(UsageError, match=r"lists no values; write them with commas, as seeds=a,b, or as choice"):
+        compose.plan_cells([f"seeds={values}"], multirun=True)
+
+
+def test_a_sweep_of_a_million_cells_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="at most 10,000 cells, and these lists give 998,001"):
+        compose.plan_cells(["seeds=range(1,1000)", "first_seed=range(1,1000)"], multirun=True)
+
+
+def test_layers_and_penalties_can_be_set_whole() -> None:
+    words = ["model=nau", "model.layers=[{unit:nac,options:{}},{unit:nau,options:{}}]"]
+    words += ["model.penalties={sparsity:{weight:2,start:0,end:10}}"]
+    (want,) = compose.plan_cells(words, multirun=False).cells
+    assert want.cell.model.units() == ["nac", "nau"]
+    assert want.cell.identity()["model"]["penalties"] == {"sparsity": {"weight": 2.0, "start": 0, "end": 10}}

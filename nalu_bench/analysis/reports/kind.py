@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, count_note
-from nalu_bench.analysis.printed.published import check_metrics, check_words, read, typed
+from nalu_bench.analysis.printed.published import check_metrics, check_words, line, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
@@ -18,10 +18,11 @@ from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.plan.schemas import filled
+from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +47,7 @@ class Kind:
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         keeps_weights: whether the results keep small weights and recorded arrays.
+        bounds: whether a printed number may be a bound, such as >999; otherwise it must be a number.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
@@ -57,6 +59,7 @@ class Kind:
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
     apart: ClassVar[tuple[str, ...]] = ()
     keeps_weights: ClassVar[bool] = True
+    bounds: ClassVar[bool] = True
     shows_notes: ClassVar[bool] = False
     report: Any  # of the class `settings`
 
@@ -96,10 +99,31 @@ class Kind:
                     f"{self.experiment.name} has both {seen[key]} and {want.label()}."
                 )
             seen[key] = want.label()
+        for want in cells:
+            self._check_columns(want)
+
+    def needs(self) -> Sequence[str]:
+        """The columns that it reads of every run, such as `validation_mse`; those of a kind's own facts are none."""
+        return ()
+
+    def _check_columns(self, want: Wanted) -> None:
+        """Raise UsageError if the runs of a cell will not have the columns that are needed, as far as this is known."""
+        if (known := columns_of(want.cell.task)) is None:
+            return
+        for column in self.needs():
+            if column not in known:
+                raise unknown(f"column of the runs of {want.label()}, which a report of kind {self.report.kind} reads,",
+                              column, known)  # fmt: skip
 
     def check_printed(self, everything: Sequence[Wanted]) -> None:
         """Raise UsageError if a printed number has words that none of the experiment's cells has."""
         check_words(self._file, self.experiment.published, self.words(everything))
+        for number, text in self._file["printed"].items() if not self.bounds else ():
+            if text.startswith(("<", ">")):
+                where = line(self.experiment.published, number)
+                raise UsageError(
+                    f"{where}: printed must be a number for a report of kind {self.report.kind}, got {text}."
+                )
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with further columns of facts, found in its whole curves.
@@ -131,6 +155,25 @@ class Kind:
     def pictures(self, measured: Measured) -> dict[str, bytes]:
         """Further pictures by file name, made of what was recorded; none by default."""
         return {}
+
+
+def columns_of(task: Task) -> list[str] | None:
+    """The columns of a task's errors; None for one that measures in a way of its own."""
+    kind = type(task)
+    if (kind.measure, kind.test) != (Task.measure, Task.test):
+        return None
+    splits = dict.fromkeys((*kind.evaluated, *kind.tested))
+    return [f"{split}_{measure.name}" for split in splits for measure in kind.measures]
+
+
+def check_lengths(kind: str, cells: Sequence[Wanted]) -> None:
+    """Raise UsageError for cells whose task has no test of its own, as on series of several lengths."""
+    for want in cells:
+        if type(want.cell.task).test is Task.test:
+            raise UsageError(
+                f"a report of kind {kind} needs a task that tests series of several lengths, as digit_series, got "
+                f"{want.label()}."
+            )
 
 
 def place_of(want: Wanted) -> Place:

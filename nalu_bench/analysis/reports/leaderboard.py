@@ -22,7 +22,7 @@ from nalu_bench.analysis.table.formats import percent, scientific, steps, three_
 from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
 from nalu_bench.registry import register
 
@@ -58,6 +58,13 @@ class Leaderboard(Kind):
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"success_rate": (0, 1)}
+
+    bounds = False
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for want in cells:
+            self.criteria(want.cell, pd.DataFrame())
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)

@@ -41,6 +41,7 @@ from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED, Place
+from nalu_bench.errors import unknown
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
 from nalu_bench.plan.setting import Setting
@@ -58,6 +59,8 @@ METRICS: dict[str, tuple[str, Format]] = {
 
 BELOW = "share_below_"
 """Start of the names of further metrics: the share of all runs whose error is below a limit."""
+
+ORDERED, AXES = ("operation", "model"), ("linear", "log")
 
 SAMPLES = {"solved_at_mean": "solved_at", "sparsity_error_mean": "sparsity_error"}
 """Metric -> the column of the runs that it is the mean of."""
@@ -117,7 +120,17 @@ class Success(Kind):
         """The seeds of the source, cell by cell, if they are published."""
         return read_seeds(self.experiment.seeds)
 
+    bounds = False
+
+    def needs(self) -> Sequence[str]:
+        return [*self.report.below]
+
     def check(self, cells: Sequence[Wanted]) -> None:
+        for word in self.report.layout:
+            if word not in ORDERED:
+                raise unknown(f"word of layout in the report of {self.experiment.name}", word, ORDERED)
+        if self.report.step_axis not in AXES:
+            raise unknown(f"step_axis in the report of {self.experiment.name}", self.report.step_axis, AXES)
         super().check(cells)
         for want in cells:
             self.criteria(want.cell, pd.DataFrame())

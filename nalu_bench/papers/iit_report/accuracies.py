@@ -83,6 +83,9 @@ class Accuracies(Kind):
     report: AccuraciesSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": WEIGHTS}
 
+    def needs(self) -> Sequence[str]:
+        return LENIENT, STRICT
+
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
         accuracies = [row for place, runs in cells for row in self._accuracies(place.at(split="test"), runs)]

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
-from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.analysis.reports.kind import Kind, check_lengths
 from nalu_bench.analysis.table.formats import three_digits
 from nalu_bench.analysis.table.layout import Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
@@ -76,6 +76,7 @@ class SeriesSuccess(Sweep):
 
     def check(self, cells: Sequence[Wanted]) -> None:
         Kind.check(self, cells)
+        check_lengths(self.report.kind, cells)
         if self.report.criterion != REFERENCE:
             raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")
         references = [want.label() for want in cells if want.role == REFERENCE]

@@ -21,7 +21,7 @@ from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Printed, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import best_claims, best_panels
 from nalu_bench.papers.trask2018.best_claims import Group, Sentence
 from nalu_bench.papers.trask2018.best_draws import Array, Best
@@ -91,11 +91,8 @@ class BestOf(Kind):
         for name, said in self.report.claims.items():
             said.check(name)
 
-    def require(self, measured: Measured) -> None:
-        known = [column for column in map(str, measured.runs) if "_" in column]
-        for column in (SELECTS, *(f"{split}_{MEASURE}" for split in self.report.splits)):
-            if column not in known:
-                raise unknown(f"error of the runs of {self.experiment.name}", column, known)
+    def needs(self) -> Sequence[str]:
+        return SELECTS, *(f"{split}_{MEASURE}" for split in self.report.splits)
 
     def rows(self, measured: Measured) -> list[Row]:
         cells, groups = self._cells(measured), self._groups(measured)

@@ -69,6 +69,13 @@ class Identity(Kind):
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for want in cells:
+            if want.cell.task.probes() is None or "activation" not in want.words():
+                raise UsageError(
+                    f"a report of kind {self.report.kind} needs a task with probes, as identity, and a setting called "
+                    f"activation; {want.label()} has not both."
+                )
         ranges = self.report.ranges
         for name in {"inside", "outside"} - set(ranges):
             raise UsageError(f"the ranges of {self.experiment.name} must hold {name}.")

@@ -85,6 +85,9 @@ class RelativeErrors(Kind):
         for name, said in self.report.claims.items():
             said.check(name)
 
+    def needs(self) -> Sequence[str]:
+        return [f"{split}_{RAW}" for split in SPLITS]
+
     def require(self, measured: Measured) -> None:
         base = _untrained(measured)
         for words, _ in measured.runs.groupby(["task", "setting", "operation"], sort=False):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, place_of, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, check_lengths, place_of, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_share
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
@@ -79,6 +79,7 @@ class SeriesErrors(Kind):
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
+        check_lengths(self.report.kind, cells)
         for name, claim in self.report.claims.items():
             if claim.verdict not in TESTS:
                 raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim.verdict}.")

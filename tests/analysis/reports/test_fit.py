@@ -1,0 +1,55 @@
+"""A report that does not fit its cells is refused before anything is trained."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nalu_bench import registry
+from nalu_bench.analysis.printed.published import COLUMNS
+from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose
+from nalu_bench.plan.experiment import Experiment
+
+BUDGETS = {"smoke": {"seeds": 2, "steps": 20, "log_every": 10, "ramp_scale": 1.0}}
+SWEEP = {"kind": "series_success", "criterion": "reference", "against": "length", "axis": "Length"}
+SERIES = {"kind": "series_errors", "holds": 2, "fails": 10, "claims": {}}
+CLAIMS = {"failing": 0.01, "usual": 0.5, "rising": 10, "consistent": 0.95, "correlated": 0.5, "control": "linear",
+          "linear": "prelu", "sharp": ["tanh"]}  # fmt: skip
+IDENTITY = {"kind": "identity", "ranges": {"inside": [-5, 5], "outside": [-20, 20]}, "claims": CLAIMS}
+
+
+def kind_of(report: dict[str, Any], folder: Path) -> Kind:
+    kind: Kind = registry.reports.load(report["kind"])(Experiment("mine/it", folder, "", "", BUDGETS, [], report))
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("report", "words", "message"),
+    [
+        ({"kind": "success", "criterion": "task", "layout": {"modell": []}}, [], "unknown word of layout .* 'modell'"),
+        ({"kind": "success", "criterion": "task", "step_axis": "cubic"}, [], "unknown step_axis .* 'cubic'"),
+        ({"kind": "success", "criterion": "task", "below": {"test_mse": 1}}, [], "unknown column .* 'test_mse'"),
+        ({"kind": "leaderboard"}, ["task=identity", "model=mlp"], "a leaderboard needs tasks with a threshold"),
+        ({"kind": "accuracies", "examples": 10, "tables": []}, [], "unknown column .* 'test_accuracy_0.1'"),
+        ({"kind": "relative_errors", "chosen": {}}, ["task=operands"], "unknown column .* 'extrapolation_mse'"),
+        (SWEEP, [], "needs a task that tests series of several lengths"),
+        (SERIES, [], "needs a task that tests series of several lengths"),
+        (IDENTITY, [], "needs a task with probes, as identity"),
+    ],
+)  # fmt: skip
+def test_a_kind_or_a_setting_that_does_not_fit_is_told_before_training(
+    report: dict[str, Any], words: list[str], message: str, tmp_path: Path
+) -> None:
+    cells = compose.plan_cells([*(words or ["task=ten_parameter"]), "budget=smoke"], multirun=False).cells
+    with pytest.raises(UsageError, match=message):
+        kind_of(report, tmp_path).check(cells)
+
+
+def test_a_printed_bound_is_refused_where_a_number_is_compared(tmp_path: Path) -> None:
+    row = "ten_parameter,,mul,extrapolation,nmu,success_rate,>0.5,,,,,a paper"
+    (tmp_path / "it.published.csv").write_text(f"{','.join(COLUMNS)}\n{row}\n")
+    cells = compose.plan_cells(["task=ten_parameter", "budget=smoke"], multirun=False).cells
+    with pytest.raises(UsageError, match=r"it.published.csv, row 2: printed must be a number .*, got >0.5"):
+        kind_of({"kind": "success", "criterion": "task"}, tmp_path).check_printed(cells)
