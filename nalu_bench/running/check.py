@@ -58,10 +58,12 @@ def check_memory(todo: Sequence[Job], room: int) -> None:
 
 
 def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], room: int) -> None:
-    job = max(todo, key=lambda job: estimate([job.cell]))
-    largest = estimate([job.cell])
+    job = max(todo, key=lambda job: estimate([job.sized]))
+    largest = estimate([job.sized])
     if largest > room:
-        sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "recipe.evaluation_size"])
+        sizes = ", ".join(
+            [*memory.sizes_of(job.cell.model), "recipe.batch_size", "recipe.evaluation_size", "device.width"]
+        )
         raise UsageError(
             f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
             f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."

@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nalu_bench.plan.blocks import Block, blocks
@@ -40,6 +40,11 @@ class Job:
         seeds = self.block.seeds
         alone = [f"first_seed={seeds[0]}", f"seeds={len(seeds)}", f"--only={self.cell.digest[:8]}"]
         return shlex.join(["nalu-bench", *self.words, *alone])
+
+    @property
+    def sized(self) -> Cell:
+        """The cell with the lanes of this block, for estimates of memory."""
+        return replace(self.cell, model=replace(self.cell.model, width=self.block.width))
 
     @property
     def label(self) -> str:

@@ -43,6 +43,9 @@ BACKWARD = 2
 COPIES = 5
 """Arrays of the size of a batch's inputs that the products of an eager step allocate, measured."""
 
+ROW = 32
+"""Bytes of one figure of a curve: as it is measured, and in the frame that is written."""
+
 DRAWING = 16
 """Memory for drawing the numbers of an evaluated split, as a multiple of them: their hash is computed in int64."""
 
@@ -71,8 +74,19 @@ class Need:
 def needed(cells: Sequence[Cell]) -> int:
     """Bytes of a process that trains one block of these cells side by side; rather too many than too few."""
     needs = [need(cell) for cell in cells]
-    together = sum(one.held for one in needs) + max(one.passing for one in needs) + max(one.draw for one in needs)
+    together = (
+        sum(map(_curve, cells))
+        + sum(one.held for one in needs)
+        + max(one.passing for one in needs)
+        + max(one.draw for one in needs)
+    )
     return PROCESS + together
+
+
+def _curve(cell: Cell) -> int:
+    """Bytes of the curves of all seeds: every measure on every split that is followed, at every evaluation."""
+    evaluations = 1 + cell.recipe.steps // cell.recipe.log_every
+    return ROW * cell.model.width * evaluations * len(cell.task.evaluated) * len(cell.task.measures)
 
 
 def numbers(cells: Sequence[Cell]) -> int:

@@ -74,7 +74,7 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
     check_memory(todo, room)
     for most in range(MOST_TOGETHER, 0, -1):
         parts = groups(todo, workers, most)
-        largest = max(memory.needed([job.cell for job in group]) for group in parts)
+        largest = max(memory.needed([job.sized for job in group]) for group in parts)
         if largest <= room:
             break
     wanted, fitting = min(workers, len(parts)), room // largest

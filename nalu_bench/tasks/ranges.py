@@ -11,6 +11,9 @@ from nalu_bench.errors import UsageError
 
 Interval = tuple[float, float]
 
+LARGEST_TARGET = float(np.sqrt(np.finfo(np.float32).max))
+"""Its square is the largest that single precision holds."""
+
 FEWEST_APART = 100
 """The least that an interval must hold to draw from (our choice)."""
 
@@ -46,7 +49,7 @@ def _single(number: float) -> np.float32:
 
 def check_target(key: str, target: float) -> None:
     """Raise UsageError if single precision cannot hold the square of the largest target that a range gives."""
-    if not np.isfinite(_single(abs(target)) ** 2):
+    if abs(target) > LARGEST_TARGET:
         raise UsageError(
             f"{key} must give targets whose squared errors single precision holds (3e38), and they reach {target:.1g}; "
             "choose a smaller range, or fewer inputs."

@@ -99,9 +99,9 @@ def test_a_process_needs_no_more_than_the_estimate_and_its_block_not_far_less(ov
     "overrides",
     [
         ["model=nau", "model.hidden_size=1000000"],
-        ["task=recurrent_arithmetic", "model=lstm", "model.hidden_size=10000000000"],
+        ["task=recurrent_arithmetic", "model=lstm", "model.hidden_size=2000000000"],
         ["task=identity", "model=mlp", "model.hidden=[1000000,1000000]"],
-        ["model=linear", "task.features=100000000000000"],
+        ["model=linear", "task.operation=add", "task.features=2000000000"],
     ],
 )
 def test_a_size_that_cannot_fit_is_refused_at_once_with_the_key_to_lower(
