@@ -84,12 +84,13 @@ def _number(ours: Value) -> str:
 
 
 def _deeper(experiment: Experiment, folder: Path) -> str:
+    page = [f"  the protocol, and what we chose where it is silent   {short(experiment.page)}"]
     return "\n".join(
         [
             "Look deeper:",
-            f"  the protocol, and what we chose where it is silent   {short(experiment.page)}",
+            *(page if experiment.page.exists() else []),
             f"  every run behind our numbers                         {short(folder / 'runs.csv')}",
             f"  the table and the figure                             {short(folder / 'table.md')}, figure.png",
-            "  how verdicts are made                                README.md, nalu_bench/analysis/stats/",
+            "  how verdicts are made                                nalu_bench.analysis.stats, and nalu-bench article",
         ]
     )

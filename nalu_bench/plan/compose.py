@@ -478,7 +478,8 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
         told = f"{', '.join(missing)} must be set, without a default: add {'=... '.join(missing)}=..."
         raise UsageError(told) from None
     except OmegaConfBaseException as error:
-        raise UsageError(str(error).splitlines()[0]) from None
+        key = f"{error.full_key}: " if error.full_key else ""
+        raise UsageError(f"{key}{str(error).splitlines()[0]}.") from None
     cell = Cell(task, model, recipe)  # type: ignore[arg-type]
     cell.validate()
     return Wanted(cell, _seeds(first, seeds), role)

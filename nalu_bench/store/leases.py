@@ -14,6 +14,7 @@ compute the same bits, and the store keeps the part that comes first.
 import contextlib
 import functools
 import json
+import math
 import os
 import platform
 import secrets
@@ -37,6 +38,10 @@ LENGTH = 512
 """Bytes of a lease, filled with blanks: it is written again in its place, and a reader must find no older rest."""
 
 
+START_TICKS = 19
+"""The place of the start of a process in /proc/PID/stat, counted from 0 behind its name; see man proc."""
+
+
 class LeaseLostError(Exception):
     """Another process has taken over the block; it goes on with it."""
 
@@ -50,7 +55,7 @@ class Lease:
         beats: counts while the owner lives.
         host, process: where the block trains, for people.
         machine: see `this_machine`.
-        started: the time at which the process started, for its own machine alone.
+        started: when the process started, see `started_at`; for its own machine alone.
         since: the time of the lease, for people.
         step, steps: how far the block is.
         rate: steps a second.
@@ -73,11 +78,13 @@ class Lease:
 
     @classmethod
     def parsed(cls, text: str) -> "Lease | None":
-        """The lease in a file; None for a file that is being created."""
+        """The lease in a file; None for a file that is being created, or damaged."""
         try:
             found = json.loads(text)
             kinds: dict[str, Any] = {entry.name: entry.type for entry in fields(cls)}
-            return cls(**{name: kind(found[name]) for name, kind in kinds.items()})
+            lease = cls(**{name: kind(found[name]) for name, kind in kinds.items()})
+            sound = 0 <= lease.step <= lease.steps < 2**63 and 0 <= lease.rate < math.inf
+            return lease if sound else None
         except (ValueError, KeyError, TypeError, OverflowError):
             return None
 
@@ -152,7 +159,7 @@ class System:
             return False
         try:
             process = psutil.Process(lease.process)
-            other = abs(process.create_time() - lease.started) > 60  # clocks are set, and numbers come back after hours
+            other = started_at(process) != lease.started  # numbers come back after hours
             return other or process.status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return True
@@ -168,6 +175,15 @@ def this_machine() -> str:
         parts += [Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()]
         parts += [os.readlink("/proc/self/ns/pid")]
     return " ".join(parts)
+
+
+def started_at(process: psutil.Process) -> float:
+    """When a process started: in ticks since this machine did, which stay when its clock is set; else by the clock."""
+    try:
+        after_name = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+        return float(after_name.split()[START_TICKS])
+    except (FileNotFoundError, ProcessLookupError):
+        return process.create_time()  # not Linux, or it has ended
 
 
 class OwnLease:
@@ -241,7 +257,7 @@ class Leases:
     def take(self, path: Path, steps: int) -> OwnLease | None:
         """Take the lease of a block of so many steps; None if another process has it."""
         lease = Lease(
-            self.owner, platform.node(), os.getpid(), this_machine(), psutil.Process().create_time(),
+            self.owner, platform.node(), os.getpid(), this_machine(), started_at(psutil.Process()),
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), steps,
         )  # fmt: skip
         file = self.system.create(path, lease.text())

@@ -251,6 +251,6 @@ def _failure(path: Path) -> dict[int, str]:
 def _noted_step(path: Path) -> int:
     """The step in the note beside a checkpoint; 0 if the note is cut off. The checkpoint itself is not read."""
     try:
-        return int(json.loads(path.read_text(encoding="utf-8"))["step"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return max(0, int(json.loads(path.read_text(encoding="utf-8"))["step"]))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return 0

@@ -13,6 +13,8 @@ from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.leases import Lease
 from nalu_bench.store.reader import Store
 
+LONGEST = 100 * 365 * 86_400
+
 PAUSE = 5.0
 """Seconds between two drawings of `watch`: the beat of the leases."""
 
@@ -133,4 +135,6 @@ def _running(lease: Lease) -> str:
 
 
 def _time(seconds: float) -> str:
+    if seconds > LONGEST:
+        return "more than a hundred years"
     return str(tqdm.format_interval(seconds))

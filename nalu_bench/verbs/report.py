@@ -74,7 +74,8 @@ def tell(loaded: "Loaded", page: bool = True) -> None:
     if any(line.printed_text for line in loaded.report.lines):
         budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
         print(f"why each verdict:   nalu-bench explain {experiment.name}{budget}")
-    print(f"what the paper says, what we chose, what came out:   {paths.short(experiment.page)}")
+    if experiment.page.exists():
+        print(f"what the paper says, what we chose, what came out:   {paths.short(experiment.page)}")
 
 
 def glance(plan: "Plan") -> None:

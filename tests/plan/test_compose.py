@@ -28,6 +28,7 @@ from nalu_bench.plan import compose, experiment
         (["task.subset_ratio=0.9"], "need 135 inputs, got task.features=100"),
         (["task.subset_ratio=0.001"], "a subset must hold at least 1 input"),
         (["task.overlap_ratio=1.5"], "task.overlap_ratio must lie between 0 and 1, got 1.5"),
+        (["task.extrapolation=${task.extrapolation}"], "task.extrapolation: Recursive interpolation detected"),
         (["task@foo=arithmetic"], "an override must look like key=value, got 'task@foo=arithmetic'"),
         (["device.width=100000000"], "device.width must be from 1 to 10,000, got 100,000,000"),
         (["device.workers=100000000"], "device.workers must be from 1 to 1,024, got 100,000,000"),

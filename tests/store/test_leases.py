@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nalu_bench.store import leases
-from nalu_bench.store.leases import BEAT, PATIENCE, Lease, LeaseLostError, Leases, System, Watch
+from nalu_bench.store.leases import BEAT, PATIENCE, Lease, LeaseLostError, Leases, System, Watch, started_at
 
 PATH = Path("leases/0-24.json")
 
@@ -90,7 +91,25 @@ def test_a_lease_of_another_machine_or_of_a_living_process_is_not(tmp_path: Path
 def owner_started(process: int) -> float:
     import psutil
 
-    return psutil.Process(process).create_time()
+    return started_at(psutil.Process(process))
+
+
+def test_a_clock_that_is_set_makes_no_owner_dead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    owned = Leases().take(tmp_path / PATH, 100)
+    assert owned is not None
+    created = psutil.Process().create_time()
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: created + 3600)
+    assert not System().dead(owned.lease)
+
+
+@pytest.mark.parametrize("damage", [{"step": -1}, {"step": 10**30}, {"steps": 2**70}, {"rate": -1.0}, {"rate": 1e400}])
+def test_a_lease_with_absurd_numbers_is_a_damaged_one(tmp_path: Path, damage: dict[str, Any]) -> None:
+    owned = Leases().take(tmp_path / PATH, 100)
+    assert owned is not None
+    assert Lease.parsed(owned.lease.text()) == owned.lease
+    assert Lease.parsed(json.dumps(asdict(owned.lease) | damage)) is None
 
 
 @pytest.fixture
