@@ -83,7 +83,7 @@ class Lease:
             found = json.loads(text)
             kinds: dict[str, Any] = {entry.name: entry.type for entry in fields(cls)}
             lease = cls(**{name: kind(found[name]) for name, kind in kinds.items()})
-            sound = 0 <= lease.step <= lease.steps < 2**63 and 0 <= lease.rate < math.inf
+            sound = all(0 <= count < 2**63 for count in (lease.step, lease.steps)) and 0 <= lease.rate < math.inf
             return lease if sound else None
         except (ValueError, KeyError, TypeError, OverflowError):
             return None

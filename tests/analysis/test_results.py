@@ -73,6 +73,20 @@ def test_reporting_twice_changes_nothing(plan: compose.Plan, tmp_path: Path) -> 
     assert files(writer.write(plan, store, results)[0]) == first
 
 
+def test_a_report_is_written_whole_or_not_at_all(
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "results"
+
+    def fail(*_: Any) -> Any:
+        raise ValueError("no figure")
+
+    monkeypatch.setattr(Success, "figure", fail)
+    with pytest.raises(ValueError, match="no figure"):
+        writer.write(plan, Store(tmp_path / "runs"), home)
+    assert not any(path.is_file() for path in home.rglob("*"))
+
+
 def test_a_committed_block_that_was_trained_again_stays_as_it_is(
     plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
