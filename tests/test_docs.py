@@ -152,7 +152,7 @@ def test_a_committed_run_weighs_less_than_4_kb_beside_what_every_experiment_has(
 
 
 def test_every_path_in_the_documents_exists() -> None:
-    for document in [ROOT / "README.md", *ROOT.glob("experiments/*/README.md")]:
+    for document in [ROOT / "README.md", ROOT / "GUIDE.md", *ROOT.glob("experiments/*/README.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name} points to {target}"
 

@@ -12,9 +12,10 @@ from nalu_bench import paths
 from nalu_bench.pages import prose
 from nalu_bench.plan import experiment
 
-PAGES = sorted(paths.experiments_dir().glob("*/*.md"))
+PAGES = [paths.CHECKOUT / "README.md", *sorted(paths.experiments_dir().glob("*/*.md"))]
 RESULTS = paths.CHECKOUT / "results"
-CAME_OUT, DISCUSSION, CHANGED = "What came out", "Discussion", "Changed after the runs"
+FOUND, CAME_OUT, DISCUSSION = "What we found", "What came out", "Discussion"
+CHANGED = "Changed after the runs"
 
 NAMED = re.compile(
     r"`[^`]*`|\]\([^)]*\)"  # code and addresses
@@ -62,7 +63,7 @@ def test_the_sentences_that_are_recomputed_stand_in_the_page(page: Path) -> None
 def test_no_number_of_results_is_typed_by_hand(page: Path) -> None:
     """Constants of the protocol stand in a mark `<!--protocol: 1,000; 50 epochs-->` of their section."""
     whole = page.read_text(encoding="utf-8")
-    text = "\n".join(prose.section(whole, heading) for heading in (CAME_OUT, DISCUSSION))
+    text = "\n".join(prose.section(whole, heading) for heading in (FOUND, CAME_OUT, DISCUSSION))
     constants = [
         one.strip() for mark in re.findall(r"<!--protocol:(.*?)-->", text, re.DOTALL) for one in mark.split(";")
     ]
