@@ -220,7 +220,8 @@ class RelativeErrors(Kind):
                     axis.set_title(style.operation_label(task, operation))
                 where = {"task": task, "split": split, "operation": operation}
                 drawn += [where | line for line in median_panel.draw(axis, samples, texts, HIGHEST)]
-        figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
+        told = f"{median_panel.heading(any(printed.values()))}.  At the top: {HIGHEST:,.0f} % and more"
+        figure.suptitle(told, fontsize=8)
         median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=6)
         return figure, pd.DataFrame(drawn)
 
