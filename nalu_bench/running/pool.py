@@ -23,6 +23,7 @@ from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+from nalu_bench import output
 from nalu_bench.errors import Interrupted, UsageError, plain_warnings
 from nalu_bench.running import stop
 
@@ -160,7 +161,9 @@ def _start(events: Any, parent: int) -> None:
     global _events
     _events = events
     stop.own()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent ends its workers
+        signal.signal(number, signal.SIG_IGN)
+    output.stay_lenient()
     end_with(parent)
     plain_warnings()
 

@@ -36,8 +36,9 @@ def save(path: Path, snapshot: Snapshot) -> None:
         os.replace(temporary(path), path)
         os.replace(temporary(note), note)
     except (OSError, RuntimeError) as error:  # torch raises the latter for a disk that is full
-        temporary(path).unlink(missing_ok=True)
-        temporary(note).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder cannot be reached, either
+            temporary(path).unlink(missing_ok=True)
+            temporary(note).unlink(missing_ok=True)
         warnings.warn(f"checkpoint {path} cannot be written ({error}).", CheckpointWarning, stacklevel=2)
 
 
