@@ -102,6 +102,23 @@ def test_a_store_that_cannot_be_made_is_a_plain_error(
     assert "cannot be made: Not a directory" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", [[], ["hydra/launcher=joblib"], ["device.workers=2", "seeds=30"]])
+def test_relative_paths_begin_in_the_folder_of_the_command_in_every_process(
+    home: Path, launcher: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "my.csv").write_text("x,y\n" + "".join(f"{x},{2 * x}\n" for x in range(40)))
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("NALU_BENCH_HOME", "store")
+    table = ["task=table", "task.data=my.csv", "task.targets=[y]", "model=nau", "recipe=table", "compile=false"]
+    size = ["budget.steps=4", "budget.log_every=2"]
+    launcher = [*launcher, *([] if "device.workers=2" in launcher else ["device.workers=1", "seeds=2"])]
+    assert main(["run", *table, *size, *launcher, "hydra.job.chdir=true"]) == 0
+    assert {path.parent for path in home.rglob("parts/*")} == {path.parent for path in home.glob("store/runs/*/*/*/parts/*")}
+    assert list(home.glob("store/runs/*/*/*/parts/0-24"))
+    assert not list(home.rglob("failures/*"))
+
+
 def test_running_twice_trains_nothing_the_second_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *SMOKE, "model=nmu"]) == 0
     assert "2 of 2 runs of 1 cell to train" in capsys.readouterr().out

@@ -6,7 +6,6 @@ Hydra composes the groups (task, model, recipe, budget, device) from `conf/`. Om
 
 import functools
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
-from nalu_bench.plan import folders, sweep, unit_files
+from nalu_bench.plan import folders, processors, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -60,7 +59,8 @@ class Device:
 
     Attributes:
         name: torch's device.
-        workers: blocks trained side by side; None for one a core, or for a single one under a Hydra launcher.
+        workers: blocks trained side by side; None for as many as there are processors that may be used, or for a single
+            one under a Hydra launcher.
         width: seeds of a block; None for the model's width.
     """
 
@@ -471,7 +471,7 @@ def _plan(
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
     if workers is None:  # a launcher runs cells side by side itself
-        workers = 1 if hydra_overrides else os.cpu_count() or 1
+        workers = 1 if hydra_overrides else processors.usable()
     if workers < 1:
         raise UsageError(f"device.workers must be at least 1, got {workers}.")
     if width is not None and width < 1:

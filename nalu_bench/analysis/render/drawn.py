@@ -6,13 +6,19 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from nalu_bench.analysis.render import style
+
 
 class Drawn(Figure):
-    """A matplotlib figure that needs no window and no backend."""
+    """A matplotlib figure that needs no window and no backend, and is saved in our style whoever saves it."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         FigureCanvasAgg(self)
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        with style.applied():  # some of it, such as new ticks, is made only now
+            super().savefig(*args, **options)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()

@@ -19,7 +19,7 @@ ACTIVATION_LABELS = {
 STYLE: Any = {
     "font.size": 9, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "pdf.fonttype": 42,
-    "figure.dpi": 200, "savefig.dpi": 200,
+    "figure.dpi": 200, "savefig.dpi": 200, "svg.hashsalt": "nalu_bench",
 }  # fmt: skip
 
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -57,10 +57,13 @@ def gradient(share: float) -> Any:
 
 
 def applied() -> "AbstractContextManager[None]":
-    """A context in which figures are drawn and saved for print: sans serif of 9 points, thin grid."""
-    import matplotlib
+    """A context in which figures are drawn and saved for print: sans serif of 9 points, thin grid.
 
-    return matplotlib.rc_context(STYLE)
+    All else is matplotlib's default, whatever the user's own matplotlibrc says, so that equal results give equal files.
+    """
+    from matplotlib import style
+
+    return style.context(["default", STYLE])
 
 
 def mark(figure: "Figure", data: str) -> None:
