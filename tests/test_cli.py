@@ -114,7 +114,9 @@ def test_relative_paths_begin_in_the_folder_of_the_command_in_every_process(
     size = ["budget.steps=4", "budget.log_every=2"]
     launcher = [*launcher, *([] if "device.workers=2" in launcher else ["device.workers=1", "seeds=2"])]
     assert main(["run", *table, *size, *launcher, "hydra.job.chdir=true"]) == 0
-    assert {path.parent for path in home.rglob("parts/*")} == {path.parent for path in home.glob("store/runs/*/*/*/parts/*")}
+    assert {path.parent for path in home.rglob("parts/*")} == {
+        path.parent for path in home.glob("store/runs/*/*/*/parts/*")
+    }
     assert list(home.glob("store/runs/*/*/*/parts/0-24"))
     assert not list(home.rglob("failures/*"))
 
