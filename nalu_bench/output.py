@@ -65,7 +65,7 @@ def lenient() -> Iterator[tuple[Lenient, Lenient]]:
     """Within, standard output and error raise nothing when they are written; gives the two."""
     before = sys.stdout, sys.stderr
     streams = Lenient(sys.stdout), Lenient(sys.stderr)
-    sys.stdout, sys.stderr = streams  # type: ignore[assignment]
+    sys.stdout, sys.stderr = streams
     try:
         yield streams
     finally:
@@ -76,7 +76,7 @@ def lenient() -> Iterator[tuple[Lenient, Lenient]]:
 
 def stay_lenient() -> None:
     """From now on, to the end of this process, standard output and error raise nothing when they are written."""
-    sys.stdout, sys.stderr = Lenient(sys.stdout), Lenient(sys.stderr)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = Lenient(sys.stdout), Lenient(sys.stderr)
 
 
 def unread() -> bool:

@@ -77,8 +77,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, b
 
 @pytest.mark.parametrize(
     "points",
-    [b"[nalu_bench.units]\nno equals sign\n", b"[nalu_bench.units]\n\xff = mine:Mine\n", b"[nalu_bench.units]\n= a = b:\n"],
-)  # fmt: skip
+    [b"[nalu_bench.units]\nno equals sign\n", b"[nalu_bench.units]\n\xff = a:B\n", b"[nalu_bench.units]\n= a = b:\n"],
+)
 def test_a_damaged_file_of_entry_points_costs_only_its_own_names(
     points: bytes, install: Callable[[str, bytes], None]
 ) -> None:

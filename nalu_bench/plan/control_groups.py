@@ -1,4 +1,4 @@
-"""The control groups of this process, in which a container, a batch system or systemd limits it. Linux alone has them."""
+"""The control groups of this process, in which a container, a batch system or systemd limits it; on Linux alone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

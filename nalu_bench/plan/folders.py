@@ -121,7 +121,7 @@ def _inside_package(name: str) -> list[Path]:
     return found
 
 
-def _without(point: EntryPoint, error: Exception) -> str:
+def _without(point: EntryPoint, error: BaseException) -> str:
     package = point.dist.name if point.dist else point.name
     why = error if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
     return (

@@ -182,6 +182,6 @@ def _one_line(error: BaseException) -> str:
 
 
 def _run_job(job: Callable[[int], None], folder: str, config: DictConfig) -> None:
-    """Run a job in the folder of the command, where relative paths begin: Hydra and launchers have folders of theirs."""
+    """Run a job in the folder of the command, where relative paths begin; Hydra may be in another."""
     with contextlib.chdir(folder) if os.path.isdir(folder) else contextlib.nullcontext():  # as on another machine
         job(int(config.index))

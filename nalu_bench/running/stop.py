@@ -1,4 +1,4 @@
-"""What SIGINT, SIGTERM and SIGHUP do: a line and the end, or, while blocks train, an end after the step in which they are."""
+"""What SIGINT, SIGTERM and SIGHUP do: a line and the end, or, while blocks train, an end after their next step."""
 
 import contextlib
 import os

@@ -100,7 +100,7 @@ def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> I
     from nalu_bench.training.loop import Request, train_together
 
     machine = mine[0][0].machine
-    compiled = compiler.works() if machine.compile is None else machine.compile
+    compiled = compiler.works(machine.device) if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
     requests = [
         Request(

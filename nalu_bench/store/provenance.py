@@ -26,7 +26,7 @@ def provenance() -> dict[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout, and where git cannot tell."""
+    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout, or without git."""
     if not paths.in_checkout():
         return "unknown"
 

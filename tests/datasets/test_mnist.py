@@ -140,7 +140,7 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.delenv("NALU_BENCH_DATA", raising=False)
     monkeypatch.setattr("pooch.os_cache", unknown)
-    with pytest.raises(UsageError, match="cache folder is not known .*; set HOME, XDG_CACHE_HOME or NALU_BENCH_DATA"):
+    with pytest.raises(UsageError, match=r"cache folder is not known .*; set HOME, XDG_CACHE_HOME or NALU_BENCH_DATA"):
         mnist.checksums()
 
 

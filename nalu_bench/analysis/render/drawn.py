@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.print_style import applied
 
 
 class Drawn(Figure):
@@ -17,7 +17,7 @@ class Drawn(Figure):
         FigureCanvasAgg(self)
 
     def savefig(self, *args: Any, **options: Any) -> None:
-        with style.applied():  # some of it, such as new ticks, is made only now
+        with applied():  # some of it, such as new ticks, is made only now
             super().savefig(*args, **options)
 
     def _repr_png_(self) -> bytes:
