@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -81,6 +81,7 @@ def outcomes(
 def _until_one_dies(
     work: Callable[[Item, Tell], Result], items: Sequence[Item], workers: int, listen: Tell
 ) -> Iterator[tuple[Item, Result]]:
+    _start_tracker()
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
     others = set(multiprocessing.active_children())
@@ -113,6 +114,18 @@ def _until_one_dies(
 
 def _nothing() -> None:
     pass
+
+
+def _start_tracker() -> None:
+    """Start multiprocessing's tracker of shared resources deaf to SIGHUP, as it is to the other signals.
+
+    A tracker that dies is started anew, and complains of all that it has not seen begin.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[Item, Tell], Result], item: Item) -> Future[Result]:
