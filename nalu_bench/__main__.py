@@ -1,5 +1,6 @@
 """The command nalu-bench, also as python -m nalu_bench."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -8,8 +9,11 @@ from types import FrameType
 
 def main() -> int:
     """Run one command in a process of its own; returns its exit status."""
-    numbers = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
+    numbers = [one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) != signal.SIG_IGN]
     before = {number: signal.signal(number, _end) for number in numbers}
+    from nalu_bench import output
+
+    output.open_standard_files()
     from nalu_bench import cli  # a signal in the middle of an import would show as any error
     from nalu_bench.running import stop
 
@@ -23,7 +27,8 @@ def main() -> int:
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    os.write(2, b"\nstopped before anything was begun: nothing yet is kept, and nothing is lost.\n")
+    with contextlib.suppress(OSError):  # the terminal is gone
+        os.write(2, b"\nstopped before anything was begun: nothing yet is kept, and nothing is lost.\n")
     os._exit(128 + number)
 
 

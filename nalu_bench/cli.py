@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from nalu_bench import __version__
+from nalu_bench import __version__, output
 from nalu_bench.errors import UsageError, plain_warnings
 from nalu_bench.verbs import article, explain, leaderboard, names, report, run, show, status, verify
 
@@ -26,7 +26,19 @@ Each verb has a page of its own: nalu-bench run --help
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 130 or 143 if interrupted."""
+    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 129, 130 or 143 if a signal ended it."""
+    with output.lenient() as (out, err):
+        try:
+            code = _run(arguments)
+        finally:  # also where the parser ends the program, as after the help
+            lost = output.fault(out)
+            if lost:
+                print(f"error: cannot write to standard output: {lost}.", file=sys.stderr)
+            output.fault(err)
+    return code or int(bool(lost))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         given = _flags_first(sys.argv[1:] if arguments is None else arguments)
         parser = _parser(given[0] if given else "")
@@ -37,9 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # a reader of our output, such as head, closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130

@@ -35,9 +35,12 @@ def citation() -> Path:
 
 
 def work_dir() -> Path:
-    """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder."""
+    """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder.
+
+    It is absolute, because a plan is carried out by other processes, too, which may be in other folders.
+    """
     home = os.environ.get("NALU_BENCH_HOME")
-    return Path(home) if home else (CHECKOUT if in_checkout() else Path.cwd())
+    return Path(home).absolute() if home else (CHECKOUT if in_checkout() else Path.cwd())
 
 
 def runs_dir() -> Path:
@@ -62,5 +65,5 @@ def short(path: Path) -> str:
     """The path from the current folder if it lies there, else the whole path."""
     try:
         return str(path.relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):  # OSError: the current folder has been removed
         return str(path)

@@ -13,9 +13,10 @@ add to a kind through an entry point of its group, such as `nalu_bench.units`.
 import ast
 import functools
 import importlib
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import Distribution, EntryPoint, distribution, distributions
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,7 +53,7 @@ class Entry:
     Attributes:
         kind: such as `unit`, for messages.
         name: its name in configurations.
-        module, attribute: its place in Python.
+        module, attribute: its place in Python; no attribute for an entry point that is not written `module:Class`.
         version, facts: arguments of its decorator; None for an entry point, whose module must be imported to know them.
         documentation: its docstring; empty for an entry point.
     """
@@ -68,7 +69,7 @@ class Entry:
     @property
     def place(self) -> str:
         """Module and attribute as text, for messages."""
-        return f"{self.module}:{self.attribute}"
+        return ":".join(filter(None, (self.module, self.attribute)))
 
     def about(self) -> str:
         """The first sentence of its documentation, or its place if another package brings it."""
@@ -78,19 +79,63 @@ class Entry:
         """Import the module and return the class or function.
 
         Raises:
-            UsageError if the module cannot be imported, or if the class itself is not registered under this name. A
-            subclass without a decorator would inherit its parent's version.
+            UsageError if the module cannot be imported, or if the class itself is not registered under this name and a
+            version. A subclass without a decorator would inherit its parent's version.
         """
+        if not self.attribute:
+            raise UsageError(f"the {self.kind} {self.name} must have an entry point module:Class, got '{self.module}'.")
         try:
-            found = getattr(importlib.import_module(self.module), self.attribute)
-        except Exception as error:  # another package's module may raise anything; only its own names are lost
+            found = operator.attrgetter(self.attribute)(importlib.import_module(self.module))
+            own = vars(found)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # another package's module may raise anything, and end the program: SystemExit
             raise UsageError(
                 f"the {self.kind} {self.name} cannot be loaded from {self.place}: {type(error).__name__}: {error}."
             ) from error
-        if vars(found).get("registered_name") != self.name:
+        if own.get("registered_name") != self.name or not is_version(own.get("version")):
             form = FORM.replace('"name"', f'"{self.name}"')
             raise UsageError(f"the {self.kind} {self.name} at {self.place} must bear {form}.")
         return found
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The entry points of one group.
+
+    Attributes:
+        points: those of all installed packages.
+        lost: a sentence for each package whose entry points cannot be read; only its own names are lost.
+    """
+
+    points: tuple[EntryPoint, ...]
+    lost: tuple[str, ...]
+
+
+def installed(group: str) -> Installed:
+    """The entry points of a group. One package's damaged file of them costs no other package."""
+    points: list[EntryPoint] = []
+    lost = []
+    for package in distributions():
+        try:
+            points += _points(package, group)
+        except Exception as error:  # importlib.metadata has no error of its own for them
+            name = package.metadata["Name"]
+            why = f"{type(error).__name__}: {error}"
+            lost.append(f"The entry points of the package {name} cannot be read: {why}; mend {name}, or uninstall it.")
+    return Installed(tuple(dict.fromkeys(points)), tuple(lost))
+
+
+def _points(package: Distribution, group: str) -> Iterator[EntryPoint]:
+    """The entry points of a package, unless another of its name comes first on Python's path."""
+    text = package.read_text("entry_points.txt") or ""
+    if group in text and distribution(package.name).read_text("entry_points.txt") == text:
+        yield from package.entry_points.select(group=group)
+
+
+def is_version(version: object) -> bool:
+    """Whether this is a positive integer."""
+    return type(version) is int and version > 0
 
 
 class Registry:
@@ -134,8 +179,12 @@ class Registry:
                     yield from self._registrations(node, module)
 
     def _installed(self) -> Iterator[Entry]:
-        for point in entry_points(group=self.package):
-            yield Entry(self.kind, point.name, point.module, point.attr, version=None, facts=None)
+        for point in installed(self.package).points:
+            try:
+                place = point.module, point.attr or ""
+            except AttributeError:  # of another form
+                place = point.value, ""
+            yield Entry(self.kind, point.name, *place, version=None, facts=None)
 
     def _registrations(self, node: ast.ClassDef | ast.FunctionDef, module: str) -> Iterator[Entry]:
         for decorator in node.decorator_list:
@@ -146,7 +195,8 @@ class Registry:
                 assert isinstance(decorator, ast.Call)
                 given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in decorator.keywords}
                 given |= dict(zip(("name",), map(ast.literal_eval, decorator.args), strict=False))
-                name, version = str(given.pop("name")), int(given.pop("version"))
+                name, version = str(given.pop("name")), given.pop("version")
+                assert is_version(version)
             except (AssertionError, KeyError, ValueError, TypeError):
                 raise UsageError(f"{module}:{node.name} must be registered by {FORM}.") from None
             yield Entry(self.kind, name, module, node.name, version, given, ast.get_docstring(node) or "")
@@ -154,7 +204,7 @@ class Registry:
     def entry(self, name: str) -> Entry:
         """The entry of `name`; raises UsageError for an unknown name, and for a name that is taken twice."""
         if name not in self.entries:
-            raise unknown(self.kind, name, self.entries)
+            raise UsageError(" ".join([str(unknown(self.kind, name, self.entries)), *installed(self.package).lost]))
         found = self._found.get(name, [])
         if len(found) > 1:
             raise taken(self.kind, name, found[0].place, " and ".join(entry.place for entry in found[1:]))

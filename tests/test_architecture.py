@@ -17,7 +17,7 @@ import nalu_bench
 from nalu_bench import paths
 
 PACKAGE = Path(nalu_bench.__file__).parent
-VOCABULARY = {"errors", "files", "registry", "paths", "__version__"}
+VOCABULARY = {"errors", "files", "output", "registry", "paths", "__version__"}
 """Modules at the top level that every package may import."""
 
 

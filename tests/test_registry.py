@@ -1,5 +1,6 @@
 """Names are found in source text, wherever the decorator stands, and a name that is taken twice is refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,16 @@ def test_classes_and_functions_are_found_also_one_folder_deeper(folder: Path) ->
 
 @pytest.mark.parametrize(
     "decorator",
-    ["register", "register()", 'register("a")', "register(NAME, version=1)", 'register("a", version=new())'],
+    [
+        "register",
+        "register()",
+        'register("a")',
+        "register(NAME, version=1)",
+        'register("a", version=new())',
+        'register("a", version="1.0")',
+        'register("a", version=0)',
+        'register("a", version=True)',
+    ],
 )
 def test_a_decorator_that_cannot_be_read_is_refused_with_its_place(folder: Path, decorator: str) -> None:
     (folder / "one.py").write_text(f"@{decorator}\nclass First: ...\n")
@@ -49,6 +59,49 @@ def test_two_of_one_name_are_refused_with_both_places(folder: Path) -> None:
     assert found.version("other") == 1
     with pytest.raises(UsageError, match=r"same is taken by nalu_bench\.things\.one:First and \S+two:First"):
         found.version("same")
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, bytes], None]:
+    """(package, its file of entry points) -> the package is installed, without any module."""
+
+    def make(package: str, points: bytes) -> None:
+        metadata = tmp_path / f"{package}-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_bytes(points)
+        monkeypatch.syspath_prepend(tmp_path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "points",
+    [b"[nalu_bench.units]\nno equals sign\n", b"[nalu_bench.units]\n\xff = a:B\n", b"[nalu_bench.units]\n= a = b:\n"],
+)
+def test_a_damaged_file_of_entry_points_costs_only_its_own_names(
+    points: bytes, install: Callable[[str, bytes], None]
+) -> None:
+    install("damaged", points)
+    install("sound", b"[nalu_bench.units]\nsound = sound:Sound\n")
+    found = Registry("unit", registry.units.package)
+    assert found.entry("sound").place == "sound:Sound"
+    assert found.version("nau") >= 1
+    with pytest.raises(UsageError, match="unknown unit 'mine'") as caught:
+        found.entry("mine")
+    if b"= a" not in points:
+        assert "The entry points of the package damaged cannot be read: " in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["", "mine", "mine:", "mine Mine", "no such module!", ":Mine"])
+def test_a_malformed_entry_point_is_refused_when_it_is_chosen(
+    value: str, install: Callable[[str, bytes], None]
+) -> None:
+    install("malformed", f"[nalu_bench.units]\nmine = {value}\n".encode())
+    found = Registry("unit", registry.units.package)
+    assert found.version("nau") >= 1
+    with pytest.raises(UsageError, match=r"the unit mine (must have an entry point module:Class|cannot be loaded)"):
+        found.load("mine")
 
 
 @pytest.mark.parametrize(

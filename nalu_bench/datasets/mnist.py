@@ -134,7 +134,12 @@ def _place() -> Path:
         return Path(stated)
     import pooch
 
-    return Path(pooch.os_cache("nalu_bench")) / "mnist"
+    try:
+        return Path(pooch.os_cache("nalu_bench")) / "mnist"
+    except RuntimeError as error:  # no HOME, and a user without a name, as in a container
+        raise UsageError(
+            f"the user's cache folder is not known ({error}); set HOME, XDG_CACHE_HOME or NALU_BENCH_DATA."
+        ) from None
 
 
 def _fetch(name: str, sha256: str, cache: Path) -> None:

@@ -74,7 +74,18 @@ class _Episodes:
         return self.world.start(torch.from_numpy(numbers), self.tables)
 
 
-class GridWorldTimeEnv(gymnasium.Env[Any, Any]):
+class _InOrder:
+    """What has a state once it is reset."""
+
+    state: Squares
+
+    def _require_reset(self) -> None:
+        """gymnasium checks the order of calls for a single episode alone, and only for what `make` has wrapped."""
+        if not hasattr(self, "state"):
+            raise ResetNeeded("reset() must come before step() and render().")
+
+
+class GridWorldTimeEnv(_InOrder, gymnasium.Env[Any, Any]):
     """One episode at a time, see `GridWorldTime`.
 
     Args:
@@ -96,9 +107,10 @@ class GridWorldTimeEnv(gymnasium.Env[Any, Any]):
         self.state = self.episodes.start(self.np_random, 1)
         return self._shown()
 
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        self._require_reset()
         _check(self.action_space, action)
-        self.state, reward, over = self.episodes.world.step(self.state, torch.tensor([action]))
+        self.state, reward, over = self.episodes.world.step(self.state, torch.tensor([int(action)]))
         observed, info = self._shown()
         return observed, float(reward), bool(over), False, info
 
@@ -107,10 +119,11 @@ class GridWorldTimeEnv(gymnasium.Env[Any, Any]):
         return observed, {name: int(value[0]) for name, value in _info(self.state).items()}
 
     def render(self) -> Any:
+        self._require_reset()
         return _pictures(self.episodes.world, self.state)[0] if self.render_mode else None
 
 
-class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
+class GridWorldTimeVectorEnv(_InOrder, VectorEnv[Any, Any, Any]):
     """Many episodes at once; one that is over starts anew with the next step.
 
     Args:
@@ -145,7 +158,7 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
         self._require_reset()
         _check(self.action_space, actions)
         world = self.episodes.world
-        after = world.step(self.state, torch.as_tensor(actions))
+        after = world.step(self.state, torch.from_numpy(np.asarray(actions, dtype=np.int64)))
         anew = self.over
         state = after.state
         if anew.any():
@@ -159,11 +172,6 @@ class GridWorldTimeVectorEnv(VectorEnv[Any, Any, Any]):
     def render(self) -> Any:
         self._require_reset()
         return tuple(_pictures(self.episodes.world, self.state)) if self.render_mode else None
-
-    def _require_reset(self) -> None:
-        """gymnasium checks the order of calls for a single episode only."""
-        if not hasattr(self, "state"):
-            raise ResetNeeded("reset() must come before step() and render().")
 
 
 gymnasium.register(

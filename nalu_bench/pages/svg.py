@@ -4,8 +4,6 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-import matplotlib
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -19,8 +17,7 @@ RASTER = 72
 def svg(figure: "Figure", label: str) -> str:
     """The figure as an `<svg>` element with a text for those who cannot see it; equal figures give equal text."""
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "nalu_bench", "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", dpi=RASTER, metadata={"Date": None, "Creator": None})
+    figure.savefig(buffer, format="svg", dpi=RASTER, metadata={"Date": None, "Creator": None})
     drawn = COMMENT.sub("", buffer.getvalue())
     drawn = INDENTATION.sub("\n", drawn[drawn.index("<svg") :])
     return drawn.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

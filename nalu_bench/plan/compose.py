@@ -8,7 +8,6 @@ import contextlib
 import functools
 import itertools
 import math
-import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +28,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
-from nalu_bench.plan import folders, sweep, unit_files
+from nalu_bench.plan import folders, processors, schemas, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -71,7 +70,8 @@ class Device:
 
     Attributes:
         name: torch's device.
-        workers: blocks trained side by side; None for one a core, or for a single one under a Hydra launcher.
+        workers: blocks trained side by side; None for as many as there are processors that may be used, or for a single
+            one under a Hydra launcher.
         width: seeds of a block; None for the model's width.
     """
 
@@ -368,7 +368,7 @@ def _with_units(groups: tuple[str, ...], units: tuple[str, ...]) -> DictConfig:
 
 def shapes() -> list[str]:
     """The models whose file leaves its units open, for `unit=`. This reads the files of all models."""
-    return [name for name, path in group_files("model").items() if folders.values(path).get("of") == []]
+    return [name for name, path in group_files("model").items() if folders.stated(path).get("of") == []]
 
 
 def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
@@ -419,7 +419,7 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
             return _typed(
                 compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"])
             )
-    except (HydraException, OmegaConfBaseException, yaml.YAMLError, UnicodeDecodeError) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
@@ -452,10 +452,10 @@ def _register_schemas() -> dict[str, UsageError]:
     store.store(group="recipe", name="recipe_schema", node=Recipe)
     store.store(group="budget", name="budget_schema", node=SharedBudget)
     store.store(group="device", name="device_schema", node=Device)
-    for kind, classes in (("task", registry.tasks), ("model", registry.models)):
+    for kind, classes, base in (("task", registry.tasks, Task), ("model", registry.models, Model)):
         for name in classes.entries:
             try:
-                store.store(group=kind, name=f"{name}_schema", node=classes.load(name))
+                store.store(group=kind, name=f"{name}_schema", node=_schema(classes.entry(name), base))
             except UsageError as error:  # only a cell that needs this class fails
                 lost[f"{kind}/{name}_schema"] = error
     return lost
@@ -466,6 +466,14 @@ def _secret(name: str, *_: str) -> str:
     raise UsageError(
         f"a configuration must hold its values itself, and one asks for the variable {name}; set the value."
     )
+
+
+def _schema(entry: registry.Entry, base: type) -> Any:
+    """The class of a task or a model, if it can be a schema."""
+    found = entry.load()
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise UsageError(f"the {entry.kind} {entry.name} at {entry.place} must be a subclass of {base.__name__}.")
+    return schemas.structured(found, f"the {entry.kind} {entry.name} at {entry.place}")
 
 
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
@@ -515,7 +523,7 @@ def _plan(
     except OmegaConfBaseException as error:
         raise UsageError(str(error).splitlines()[0]) from None
     if workers is None:  # a launcher runs cells side by side itself
-        workers = 1 if hydra_overrides else os.cpu_count() or 1
+        workers = 1 if hydra_overrides else processors.usable()
     if not 1 <= workers <= MOST_WORKERS:
         raise UsageError(f"device.workers must be from 1 to {MOST_WORKERS:,}, got {workers:,}.")
     if width is not None and not 1 <= width <= MOST_WIDTH:

@@ -56,7 +56,11 @@ _Dumper.add_representer(list, _list)
 
 def _comment(path: Path) -> str:
     lines = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # who chooses it is told
+        return ""
+    for line in text.splitlines():
         if not line.startswith("#"):
             break
         lines.append(line.lstrip("# ").rstrip())

@@ -207,7 +207,7 @@ def about(name: str) -> str:
     try:
         content = yaml.safe_load(_files()[name].read_text(encoding="utf-8"))
         return f"{content['title']} ({content['source']})"
-    except (yaml.YAMLError, OSError, UnicodeDecodeError, KeyError, TypeError):
+    except (yaml.YAMLError, OSError, ValueError, KeyError, TypeError):
         return "cannot be read, see nalu-bench status"
 
 
@@ -225,7 +225,7 @@ def load(name: str) -> Experiment:
     where = f"experiments/{name}.yaml"
     try:
         content = OmegaConf.to_container(OmegaConf.load(files[name]))
-    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     check_texts(where, content)
     read = filled(File, content, where)

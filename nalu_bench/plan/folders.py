@@ -14,13 +14,13 @@ import functools
 import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from nalu_bench import errors, paths
+from nalu_bench import errors, paths, registry
 from nalu_bench.errors import UsageError, taken
 
 ENTRY_POINTS = "nalu_bench.conf"
@@ -62,11 +62,12 @@ def of_experiments() -> tuple[Path, ...]:
 def installed() -> Installed:
     """What the packages bring that are installed now, in the order of the names of their entry points."""
     folders: list[Path] = []
-    lost = []
-    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
+    points = registry.installed(ENTRY_POINTS)
+    lost = [*points.lost]
+    for point in sorted(points.points, key=lambda point: (point.name, point.value)):
         try:
             folders += _inside_package(point.value)
-        except Exception as error:  # another package's way to be imported may raise anything
+        except (Exception, SystemExit) as error:  # another package's way to be imported may raise anything
             lost.append(_without(point, error))
     return Installed(tuple(folders), tuple(lost))
 
@@ -82,9 +83,17 @@ def values(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file; raises UsageError if it cannot be read."""
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: not UTF-8, or no date, such as 2026-02-30
         raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
     return found if isinstance(found, dict) else {}
+
+
+def stated(path: Path) -> dict[str, Any]:
+    """The keys and values of a YAML file that nobody has chosen; none if it cannot be read."""
+    try:
+        return values(path)
+    except UsageError:
+        return {}
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
@@ -112,7 +121,7 @@ def _inside_package(name: str) -> list[Path]:
     return found
 
 
-def _without(point: EntryPoint, error: Exception) -> str:
+def _without(point: EntryPoint, error: BaseException) -> str:
     package = point.dist.name if point.dist else point.name
     why = error if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
     return (

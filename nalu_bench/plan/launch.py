@@ -25,6 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan import processors
 from nalu_bench.plan.compose import VERSION_BASE
 
 CHOICE = "hydra/launcher"
@@ -80,7 +81,8 @@ def sweep(
     """Run job(index) for every index through the Hydra launcher that the overrides choose.
 
     Args:
-        job: a picklable function; it must store its own outcome, because nothing is returned.
+        job: a picklable function, run in the current folder; it must store its own outcome, because nothing is
+            returned.
         indices: one Hydra job each.
         hydra_overrides: such as `hydra/launcher=joblib`.
         root: where the sweep makes a folder of its own for the launcher's files; it is removed if all goes well.
@@ -97,7 +99,7 @@ def sweep(
     arguments += [*_not_given(preset.overrides, hydra_overrides), *hydra_overrides]
     with _as_command(["nalu-bench", *arguments], _environment(preset, hydra_overrides)):
         try:
-            application(functools.partial(_run_job, job))()
+            application(functools.partial(_run_job, job, os.getcwd()))()
         except (HydraException, OmegaConfBaseException) as error:
             shutil.rmtree(folder)
             raise UsageError(f"Hydra cannot launch with {' '.join(hydra_overrides)}: {_one_line(error)}") from None
@@ -115,7 +117,7 @@ def _preset(hydra_overrides: Sequence[str], workers: int) -> Preset:
     """
     given = [override.partition("=")[2] for override in hydra_overrides if _key(override) == CHOICE]
     name = given[-1] if given else "basic"
-    side_by_side = max(1, (os.cpu_count() or 1) // workers)
+    side_by_side = max(1, processors.usable() // workers)
     values = Launchers(workers, side_by_side, secrets.token_hex(32))
     config = OmegaConf.merge(OmegaConf.structured(values), OmegaConf.load(paths.conf_dir() / "launch/launchers.yaml"))
     launchers: Any = OmegaConf.to_object(config)
@@ -179,5 +181,7 @@ def _one_line(error: BaseException) -> str:
     return " ".join(f"{told}{cause}".split())
 
 
-def _run_job(job: Callable[[int], None], config: DictConfig) -> None:
-    job(int(config.index))
+def _run_job(job: Callable[[int], None], folder: str, config: DictConfig) -> None:
+    """Run a job in the folder of the command, where relative paths begin; Hydra may be in another."""
+    with contextlib.chdir(folder) if os.path.isdir(folder) else contextlib.nullcontext():  # as on another machine
+        job(int(config.index))

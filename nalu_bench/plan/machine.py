@@ -9,7 +9,7 @@ class Machine:
 
     Attributes:
         device: cpu or cuda.
-        compile: whether to train through compiled graphs; None to do so if there is a C++ compiler.
+        compile: whether to train through compiled graphs; None to do so wherever torch can; see `running.compiler`.
         workers: processes that train blocks side by side; 1 trains in this process.
         width: seeds of a block on this device; None for the width that the model names. Bits are promised for one
             device, mode and width.

@@ -20,6 +20,7 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
     Raises:
         UsageError for content that is no mapping, keys that are missing or unknown, and values of another type.
     """
+    node = structured(schema, f"{schema.__name__}, of {where},")
     known = {entry.name: entry for entry in fields(schema)}  # type: ignore[arg-type]
     if not isinstance(content, Mapping):
         raise UsageError(f"{where} must set {', '.join(_required(known.values()))}, got {content!r:.60}.")
@@ -29,7 +30,6 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
             raise unknown(f"key of {where}", str(key), known)
     if missing:
         raise UsageError(f"{where} must set {', '.join(missing)}.")
-    node = OmegaConf.structured(schema)
     for key, value in content.items():
         try:
             node = OmegaConf.merge(node, {key: value})
@@ -45,6 +45,15 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
     except UsageError as error:  # raised by a check in the dataclass itself
         raise UsageError(f"{where}: {error}") from None
     return found
+
+
+def structured(schema: type, what: str) -> Any:
+    """OmegaConf's schema of a dataclass; raises UsageError, which begins with `what`, if there can be none."""
+    try:
+        return OmegaConf.structured(schema)
+    except Exception as error:  # such as a field of the type set[int]; OmegaConf raises many kinds
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise UsageError(f"{what} must be a dataclass whose fields have types that YAML can hold: {why}.") from None
 
 
 def _required(known: Iterable["Field[Any]"]) -> list[str]:

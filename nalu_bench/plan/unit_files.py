@@ -63,7 +63,7 @@ def _read(path: Path) -> UnitFile:
     where = f"unit/{path.name}"
     try:
         content = OmegaConf.to_container(OmegaConf.load(path))
-    except (yaml.YAMLError, OmegaConfBaseException, OSError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, OmegaConfBaseException, OSError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     return filled(UnitFile, content, where)
 
@@ -97,8 +97,9 @@ def called(shape: str, names: Sequence[str]) -> str:
     """The name of a shape with these units: that of the model file which says just this, else `two_layer-nac-nmu`."""
     short = {"defaults", "name", "label", "look", "of"}
     for name, path in folders.files("model").items():
-        values = folders.values(path)
-        same = values.get("defaults", [None])[0] == shape and values.keys() <= short
+        values = folders.stated(path)
+        base = values.get("defaults")
+        same = isinstance(base, list) and base[:1] == [shape] and values.keys() <= short
         if same and "of" in values and names_of(values["of"]) == list(names):
             return name
     return "-".join([shape, *names])

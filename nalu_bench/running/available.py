@@ -1,12 +1,19 @@
 """The memory that new processes may use: the free memory of the system, within the limits of control groups."""
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 
-PROC = Path("/proc/self/cgroup")
-ROOT = Path("/sys/fs/cgroup")
+from nalu_bench.plan import control_groups
+from nalu_bench.plan.control_groups import PROC, ROOT, Group
+
+FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+"""Version of a group -> files of its limit and of its use, and the entry of `memory.stat` for cached file pages."""
 
 
 def available() -> int:
@@ -21,28 +28,16 @@ def available() -> int:
 def group_rests(proc: Path, root: Path) -> Iterator[int]:
     """Limit minus use of every control group of a process that has a limit; cached file pages count as free.
 
-    Args:
-        proc: the process's list of groups, lines of `number:controllers:path`.
-        root: where the groups are mounted.
+    See `control_groups.of_process` for the arguments.
     """
-    if not proc.exists():  # not Linux
-        return
-    for line in proc.read_text(encoding="utf-8").splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":  # version 2
-            yield from _rests(root, path, "memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
-            yield from _rests(root / "memory", path, limit, used, "total_inactive_file")
+    for group in control_groups.of_process("memory", proc, root):
+        with contextlib.suppress(ValueError):  # `max`, or no such file
+            yield _rest(group)
 
 
-def _rests(root: Path, path: str, limit: str, used: str, cached: str) -> Iterator[int]:
-    """The remainders of the group at `path` and of its parents; in a container, only `root` may exist."""
-    group = root / path.strip("/")
-    for folder in (group, *group.parents):
-        if folder.is_relative_to(root) and (folder / limit).exists():
-            most = (folder / limit).read_text(encoding="utf-8").strip()
-            if most != "max":
-                stat = (folder / "memory.stat").read_text(encoding="utf-8").split()
-                free = dict(zip(stat[::2], map(int, stat[1::2]), strict=True)).get(cached, 0)
-                yield int(most) - int((folder / used).read_text(encoding="utf-8")) + free
+def _rest(group: Group) -> int:
+    limit, used, cached = FILES[group.version]
+    most = int(group.read(limit))
+    stat = group.read("memory.stat").split()
+    free = dict(zip(stat[::2], map(int, stat[1::2]), strict=True)).get(cached, 0)
+    return most - int(group.read(used)) + free

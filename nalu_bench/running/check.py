@@ -43,12 +43,14 @@ def _check_device(machine: Machine) -> None:
 
         if not torch.cuda.is_available():
             raise UsageError("device=cuda needs a CUDA GPU, and torch finds none; use device=cpu.")
-    if machine.compile and not compiler.works():
-        raise UsageError(f"compile=true needs a C++ compiler, and {compiler.command()} does not work; set CXX.")
-    if machine.compile is None and not compiler.works():
-        print(
-            f"no working C++ compiler ({compiler.command()}): training eagerly, several times slower.", file=sys.stderr
-        )
+    if machine.compile is False:
+        return
+    why = compiler.refusal(machine.device, again=bool(machine.compile))
+    if why and machine.compile:
+        raise UsageError(f"compile=true needs what torch cannot do here, compile ({why}); {compiler.SEE}.")
+    if why:
+        slow = f"training eagerly, several times slower; {compiler.SEE}. compile=true tries it again."
+        print(f"torch cannot compile here ({why}): {slow}", file=sys.stderr)
 
 
 def check_memory(todo: Sequence[Job], room: int) -> None:

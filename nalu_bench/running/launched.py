@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from nalu_bench import output
 from nalu_bench.errors import Interrupted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.running import pool, stop
@@ -22,7 +23,7 @@ LINGER = 1.0
 def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, index: int) -> None:
     """One Hydra job: train and store cells[index]; failures are stored too, and printed in the job's output.
 
-    A job in a process of its own ends when it gets SIGTERM, and when the command dies that started this process.
+    A job in a process of its own ends when it gets a signal, and when the command dies that started this process.
 
     Args:
         command: the process of the command.
@@ -33,15 +34,17 @@ def train_cell(cells: Sequence[Sequence[Job]], machine: Machine, command: int, i
     if below:
         pool.end_with(command)
     try:
-        for line in _failures(cells[index], machine):
-            print(f"failed: {line}", file=sys.stderr)
+        with output.lenient():
+            for line in _failures(cells[index], machine):
+                print(f"failed: {line}", file=sys.stderr)
     except Interrupted:
         if not apart:
             raise
         if below:
             time.sleep(LINGER)
         else:
-            print(kept(cells[index]), file=sys.stderr, flush=True)
+            with output.lenient():
+                print(kept(cells[index]), file=sys.stderr)
         os._exit(stop.exit_code())
 
 

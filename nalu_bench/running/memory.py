@@ -18,6 +18,7 @@ from nalu_bench import registry
 from nalu_bench.models.model import Model
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
+from nalu_bench.running import process
 from nalu_bench.running.available import available
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def _measure(cell: Cell) -> Need:
 
     from nalu_bench.training.check import watch_shapes
 
+    process.make_cache()
     batch, *splits = _sizes(cell)
     step, evaluated = 0, [(0, 0)]
     try:

@@ -18,11 +18,12 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
+from nalu_bench import output
 from nalu_bench.errors import Interrupted, UsageError, plain_warnings
 from nalu_bench.running import stop
 
@@ -80,6 +81,7 @@ def outcomes(
 def _until_one_dies(
     work: Callable[[Item, Tell], Result], items: Sequence[Item], workers: int, listen: Tell
 ) -> Iterator[tuple[Item, Result]]:
+    _start_tracker()
     context: SpawnContext = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     events: Any = context.Queue()
     others = set(multiprocessing.active_children())
@@ -112,6 +114,18 @@ def _until_one_dies(
 
 def _nothing() -> None:
     pass
+
+
+def _start_tracker() -> None:
+    """Start multiprocessing's tracker of shared resources deaf to SIGHUP, as it is to the other signals.
+
+    A tracker that dies is started anew, and complains of all that it has not seen begin.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[Item, Tell], Result], item: Item) -> Future[Result]:
@@ -160,7 +174,9 @@ def _start(events: Any, parent: int) -> None:
     global _events
     _events = events
     stop.own()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent ends its workers
+        signal.signal(number, signal.SIG_IGN)
+    output.stay_lenient()
     end_with(parent)
     plain_warnings()
 

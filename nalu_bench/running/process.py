@@ -1,13 +1,22 @@
 """A process that trains: how it takes memory from the system, and the settings of torch that numbers depend on."""
 
+import atexit
+import contextlib
 import ctypes
 import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 KEPT = 2**30
 """Bytes of freed memory that a process keeps, and the size from which an array is given back at once."""
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
 """Parameters of `mallopt` in malloc.h of glibc."""
+
+CACHE = "TORCHINDUCTOR_CACHE_DIR"
 
 
 def tune() -> None:
@@ -33,6 +42,7 @@ def prepare() -> None:
     tune()
     import torch
 
+    make_cache()
     torch.set_num_threads(1)
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
@@ -40,3 +50,60 @@ def prepare() -> None:
     torch.set_float32_matmul_precision("highest")
     torch.set_flush_denormal(False)
     torch.use_deterministic_algorithms(False)
+
+
+def cache_folder() -> str | None:
+    """The folder of TorchInductor's cache: the one that a variable names, else one of the user's own; None without a home.
+
+    What lies there is loaded and run. torch's own default is a name for temporary files that others can guess, and take.
+    """
+    if stated := os.environ.get(CACHE):
+        return stated
+    import pooch
+
+    try:
+        return str(Path(pooch.os_cache("nalu_bench")) / "graphs")
+    except RuntimeError:
+        return None
+
+
+def make_cache() -> None:
+    """Make the folder of TorchInductor's cache, as torch does when it imports a part that eager training needs, too.
+
+    One of the user's own is for the user alone; where it cannot be made, or others may write it, a new folder serves this
+    process. Where a folder that a variable names cannot be made, that part is imported with another one.
+    """
+    stated, folder = CACHE in os.environ, cache_folder()
+    try:
+        if folder is None:
+            raise FileNotFoundError("no home")
+        os.makedirs(folder, mode=0o777 if stated else 0o700, exist_ok=True)
+        if not stated:
+            _refuse_others(folder)
+            os.environ[CACHE] = folder
+    except OSError:
+        if not stated:
+            os.environ[CACHE] = new = tempfile.mkdtemp(prefix="nalu_bench_graphs_")
+            atexit.register(shutil.rmtree, new, ignore_errors=True)
+            return
+        with tempfile.TemporaryDirectory() as other, _variable(CACHE, other):
+            import torch._dynamo  # noqa: F401
+
+
+def _refuse_others(folder: str) -> None:
+    """Raise PermissionError for a folder that is a link, or that another user owns or may write."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise PermissionError(f"{folder} must be a folder that its user alone may write")
+
+
+@contextlib.contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    """Within, a variable of the environment has this value."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(name)
+        os.environ.update({} if before is None else {name: before})

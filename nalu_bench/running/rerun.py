@@ -77,7 +77,7 @@ def rerun(one: Finished) -> Rerun:
 
     cell, manifest = cell_of(one.identity), one.manifest
     device = manifest["device"] if manifest["device"] != "cuda" or torch.cuda.is_available() else "cpu"
-    mode = Mode(device, manifest["mode"] == "compiled" and compiler.works())
+    mode = Mode(device, manifest["mode"] == "compiled" and compiler.works(device))
     here: dict[str, Any] = {"data": cell.task.data_notes(), **provenance(), **mode.describe()}
     there = {"data": here["data"], **manifest}  # older parts have no notes on their data
     others = ", ".join(f"{key} {there[key]} (here {here[key]})" for key in CONDITIONS if there[key] != here[key])

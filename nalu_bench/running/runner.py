@@ -23,7 +23,7 @@ def run_jobs(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fa
     With `fail_fast` the first failure ends the run.
 
     Raises:
-        Interrupted after SIGINT or SIGTERM, once the jobs that train have written their checkpoints.
+        Interrupted after a signal, once the jobs that train have written their checkpoints.
     """
     if not todo:
         return []

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do: a line and the end, or, while blocks train, an end after the step in which they are."""
+"""What SIGINT, SIGTERM and SIGHUP do: a line and the end, or, while blocks train, an end after their next step."""
 
 import contextlib
 import os
@@ -15,7 +15,8 @@ SECONDS = 8.0
 SPARE = 1.0
 """A parent waits longer than its workers, so that it can say what they have saved."""
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""A terminal that is closed, or a connection that breaks, sends SIGHUP; under nohup it is ignored."""
 
 _asked: int | None = None
 _last: int | None = None
@@ -37,7 +38,7 @@ def asked() -> bool:
 
 
 def exit_code() -> int:
-    """The exit status of a process that was asked to stop: 130 for SIGINT, 143 for SIGTERM, also to a worker alone."""
+    """The exit status of a process that was asked to stop: 129, 130 or 143, that of SIGTERM also to a worker alone."""
     return 128 + (_last or signal.SIGTERM)
 
 
@@ -134,13 +135,14 @@ def _noted(number: int) -> bool:
 
 def _end(code: int, line: str) -> None:
     if line:
-        os.write(2, f"\n{line}\n".encode())
+        with contextlib.suppress(OSError):  # the terminal is gone
+            os.write(2, f"\n{line}\n".encode())
     os._exit(code)
 
 
 @contextlib.contextmanager
 def _handled_by(handle: Callable[[int, Any], None]) -> Iterator[None]:
-    """Install a handler of both signals; a signal that is ignored stays so, as SIGINT is in a script's background."""
+    """Install a handler of the signals; a signal that is ignored stays so, as SIGINT is in a script's background."""
     global _asked
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread gets signals

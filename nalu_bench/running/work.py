@@ -100,7 +100,7 @@ def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> I
     from nalu_bench.training.loop import Request, train_together
 
     machine = mine[0][0].machine
-    compiled = compiler.works() if machine.compile is None else machine.compile
+    compiled = compiler.works(machine.device) if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
     requests = [
         Request(
@@ -117,16 +117,26 @@ def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> I
 
 
 def _store(job: Job, result: BlockResult, made_by: dict[str, str], used: Path) -> Exception | None:
-    """Write a result and remove its checkpoint; returns the error if that fails, as on a full disk."""
-    from nalu_bench.running import loggers
+    """Write a result; returns the error if that fails, as on a full disk."""
     from nalu_bench.store import writer
-    from nalu_bench.training import checkpoint
 
     try:
         if not writer.write_part(job.root, job.cell, result, made_by | {"commit": job.commit}):
             print(f"{job.label}: stored by another process already.", file=sys.stderr)
-        checkpoint.remove(used)
-        loggers.logger_of(job.machine.logger).write(job.root, job.cell, result)
     except Exception as error:  # the other jobs of the group go on
         return error
+    _after_it(job, result, used)
     return None
+
+
+def _after_it(job: Job, result: BlockResult, used: Path) -> None:
+    """Remove the checkpoint and copy the result for another program; the block is stored, whatever becomes of these."""
+    from nalu_bench.running import loggers
+    from nalu_bench.training import checkpoint
+
+    try:
+        checkpoint.remove(used)
+        loggers.logger_of(job.machine.logger).write(job.root, job.cell, result)
+    except Exception as error:  # a logger of another package may raise anything
+        told = f"{type(error).__name__}: {error}"
+        print(f"{job.label}: stored, but logger={job.machine.logger} did not end its copy: {told}.", file=sys.stderr)

@@ -26,18 +26,19 @@ def provenance() -> dict[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout."""
+    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout, or without git."""
     if not paths.in_checkout():
         return "unknown"
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(paths.CHECKOUT), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-    head = git("rev-parse", "--short=12", "HEAD")
-    return (
-        head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")
-    ) or "unknown"
+    try:
+        head = git("rev-parse", "--short=12", "HEAD")
+        return head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")
+    except (OSError, ValueError, subprocess.SubprocessError):  # no git, one that may not run, or no repository
+        return "unknown"
 
 
 @functools.cache

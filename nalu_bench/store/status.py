@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from nalu_bench import output
 from nalu_bench.plan.blocks import blocks, parse_ranges
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.leases import Lease
@@ -88,11 +89,11 @@ def read(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> Ta
 
 
 def watch(store: Store, wanted: Sequence[Wanted], width: int | None = None) -> None:
-    """Draw the state again every few seconds, until nothing is running or missing."""
+    """Draw the state again every few seconds, until nothing is running or missing, or nobody reads it."""
     while True:
         status = read(store, wanted, width)
         print("\033[H\033[J" if sys.stdout.isatty() else "", "\n".join(status.lines()), sep="", flush=True)
-        if status.over:
+        if status.over or output.unread():
             return
         time.sleep(PAUSE)
 

@@ -37,8 +37,9 @@ def save(path: Path, snapshot: Snapshot) -> None:
         for new, name in zip(unfinished, (path, note), strict=True):
             os.replace(new, name)
     except (OSError, RuntimeError) as error:  # torch raises the latter for a disk that is full
-        for new in unfinished:
-            new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder cannot be reached, either
+            for new in unfinished:
+                new.unlink(missing_ok=True)
         warnings.warn(f"checkpoint {path} cannot be written ({error}).", CheckpointWarning, stacklevel=2)
 
 

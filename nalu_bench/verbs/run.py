@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from nalu_bench import paths
+from nalu_bench import output, paths
 from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.running import loggers, stop
 from nalu_bench.verbs import asked
@@ -87,9 +87,10 @@ def trained(words: "list[str]") -> "Loaded":
     options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only="")
     found: list[Loaded] = []
     verb = ["run", *(["-m"] if options.multirun else [])]
-    code = train_missing(
-        functools.partial(asked.plan, options), options, verb, lambda plan: found.append(report.written(plan))
-    )
+    with output.lenient():
+        code = train_missing(
+            functools.partial(asked.plan, options), options, verb, lambda plan: found.append(report.written(plan))
+        )
     if code >= INTERRUPTED:
         raise KeyboardInterrupt
     return found[0]

@@ -53,6 +53,17 @@ def test_a_figure_leaves_the_style_of_the_program_alone() -> None:
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.pictures
+def test_a_figure_is_the_same_whatever_the_users_own_style_is() -> None:
+    import matplotlib
+
+    found = nalu_bench.load("madsen2020/figure2")
+    plain = found.figure()._repr_png_()  # type: ignore[attr-defined]
+    theirs = {"text.usetex": True, "figure.facecolor": "black", "lines.linewidth": 9, "savefig.bbox": "tight"}
+    with matplotlib.rc_context(theirs):
+        assert found.figure()._repr_png_() == plain  # type: ignore[attr-defined]
+
+
 def test_edited_files_are_refused(copied: Path) -> None:
     table = copied / "table.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("0.24", "0.42"), encoding="utf-8")

@@ -134,6 +134,16 @@ def test_a_folder_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         mnist.folder()
 
 
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(name: str) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.delenv("NALU_BENCH_DATA", raising=False)
+    monkeypatch.setattr("pooch.os_cache", unknown)
+    with pytest.raises(UsageError, match=r"cache folder is not known .*; set HOME, XDG_CACHE_HOME or NALU_BENCH_DATA"):
+        mnist.checksums()
+
+
 def test_without_a_network_every_mirror_is_tried_and_the_way_out_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """The grid world as gymnasium knows it: the same rules, episode by episode and many at once."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from nalu_bench.environments import players
 from nalu_bench.environments.grid_world import GridWorldTime
-from nalu_bench.environments.gym import NAME, GridWorldTimeVectorEnv
+from nalu_bench.environments.gym import NAME, GridWorldTimeEnv, GridWorldTimeVectorEnv
 from nalu_bench.errors import UsageError
 
 
@@ -117,8 +118,36 @@ def test_a_world_that_cannot_be_is_refused(values: dict[str, Any], words: str) -
         GridWorldTimeVectorEnv(**values)
 
 
-def test_nothing_comes_before_the_first_reset() -> None:
-    envs = GridWorldTimeVectorEnv(num_envs=2, render_mode="rgb_array")
-    for call in (envs.render, lambda: envs.step(np.array([0, 0]))):
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.array, lambda action: np.array(action, np.uint16)])
+def test_an_action_may_be_of_any_kind_that_the_space_contains(kind: Callable[[int], Any]) -> None:
+    one, same = gymnasium.make(NAME), gymnasium.make(NAME)
+    one.reset(seed=3), same.reset(seed=3)
+    for action in (3, 1, 1, 4, 0, 2):
+        assert one.action_space.contains(kind(action))
+        (seen, *rest), (again, *others) = one.step(kind(action)), same.step(action)
+        assert all(np.array_equal(seen[name], again[name]) for name in seen)
+        assert rest == others
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.uint8, lambda actions: [np.array(one) for one in actions]])
+def test_actions_may_be_of_any_kind_that_their_space_contains(kind: Callable[[list[int]], Any]) -> None:
+    many, same = (GridWorldTimeVectorEnv(num_envs=2) for _ in range(2))
+    many.reset(seed=3), same.reset(seed=3)
+    for actions in ([3, 1], [1, 4], [0, 2]):
+        assert many.action_space.contains(kind(actions))
+        many.step(kind(actions)), same.step(np.array(actions))
+        assert all(torch.equal(one, other) for one, other in zip(many.state, same.state, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("env", "action"),
+    [
+        (GridWorldTimeEnv(render_mode="rgb_array"), 0),
+        (GridWorldTimeVectorEnv(num_envs=2, render_mode="rgb_array"), np.array([0, 0])),
+    ],
+    ids=["one", "many"],
+)
+def test_nothing_comes_before_the_first_reset(env: Any, action: Any) -> None:
+    for call in (env.render, lambda: env.step(action)):
         with pytest.raises(ResetNeeded, match="reset"):
             call()

@@ -34,12 +34,36 @@ def test_a_unit_that_raises_or_returns_a_wrong_shape_fails_its_cell_alone(
     assert [part.parents[2].name for part in (faulty / "home/runs/arithmetic").glob("*/*/parts/*")] == ["nau"]
 
 
-def test_a_model_that_cannot_be_loaded_is_named_only_to_those_who_choose_it(
-    faulty: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize(
+    "words", [["list"], ["status", "model=nau"], ["status", "unit=[nau,nmu]"], ["show", "unit=nac"]]
+)
+def test_what_is_faulty_costs_nobody_who_does_not_choose_it(
+    words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["list"]) == 0
-    assert main(["status", "model=nau", "seeds=2"]) == 0
-    capsys.readouterr()
-    assert main(["status", "model=my_lost", "seeds=2"]) == 2
-    why = "the model lost cannot be loaded from no_such_module:Lost: ModuleNotFoundError"
+    assert main(words) == 0
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("faulty")
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("model=my_lost", "the model lost cannot be loaded from no_such_module:Lost: ModuleNotFoundError"),
+        ("model=my_exits", "the model exits cannot be loaded from faulty_exit:Exits: SystemExit: 3."),
+        ("model=my_text_version", 'text_version at faulty:TextVersion must bear @register("text_version", version=1)'),
+        ("model=my_zero_version", 'zero_version at faulty:ZeroVersion must bear @register("zero_version", version=1)'),
+        ("model=my_number", "the unit number cannot be loaded from faulty:NUMBER: TypeError"),
+        ("model=my_module_alone", "the unit module_alone must have an entry point module:Class, got 'faulty'"),
+        ("model=my_no_yaml", "cannot compose model=my_no_yaml"),
+        ("model=my_no_list", "cannot compose model=my_no_list"),
+        ("model=my_no_date", "the file of a model must begin with: defaults:"),
+        ("task=my_a_function", "the task a_function at faulty:a_function must be a subclass of Task."),
+        ("task=my_no_schema", "the task no_schema at faulty:NoSchema must be a dataclass whose fields have types that"),
+    ],
+)
+def test_what_is_faulty_is_named_to_those_who_choose_it(
+    word: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status", word, "seeds=2"]) == 2
     assert why in capsys.readouterr().err

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import launch
+from nalu_bench.plan import launch, processors
 
 LAUNCHERS = OmegaConf.load(paths.conf_dir() / "launch/launchers.yaml").presets
 HERE = [
@@ -28,6 +28,9 @@ def note(folder, index):
     began = time.monotonic()
     time.sleep(0.5)
     pathlib.Path(folder, str(index)).write_text(f"{began} {time.monotonic()}")
+
+def here(folder, index):
+    pathlib.Path(folder, str(index)).write_text(os.getcwd())
 
 def fail(folder, index):
     note(folder, index)
@@ -77,11 +80,21 @@ def test_every_job_runs_once_and_nothing_stays_behind(
     assert "HYDRA_FULL_ERROR" not in os.environ
 
 
+@pytest.mark.parametrize("overrides", HERE)
+def test_jobs_run_in_the_folder_of_the_command_wherever_hydra_goes(
+    overrides: list[str], make_job: Callable[[str], Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    launch.sweep(make_job("here"), [0, 1], [*overrides, "hydra.job.chdir=true"], Path("hydra").absolute())
+    assert [(tmp_path / name).read_text() for name in "01"] == [str(tmp_path)] * 2
+    assert Path.cwd() == tmp_path
+
+
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
 def test_no_more_jobs_run_at_a_time_than_there_are_processors_for(
     launcher: str, make_job: Callable[[str], Job], tmp_path: Path
 ) -> None:
-    launch.sweep(make_job("note"), range(3), [f"hydra/launcher={launcher}"], tmp_path / "hydra", os.cpu_count() or 1)
+    launch.sweep(make_job("note"), range(3), [f"hydra/launcher={launcher}"], tmp_path / "hydra", processors.usable())
     assert all(ended <= began for (_, ended), (began, _) in itertools.pairwise(spans(tmp_path)))
     assert len(spans(tmp_path)) == 3
 
@@ -97,7 +110,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
     monkeypatch.setattr(launch.hydra, "main", lambda **_: lambda _: application)
     monkeypatch.setattr(launch.ConfigStore, "list", lambda *_: [f"{name}.yaml" for name in LAUNCHERS])
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(processors, "usable", lambda: 8)
     return seen
 
 

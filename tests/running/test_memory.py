@@ -146,6 +146,10 @@ def test_the_limit_of_a_group_around_the_process_counts(tmp_path: Path, line: st
     (tmp_path / "groups").write_text(f"1:pids:/\n{line}\n")
     assert list(group_rests(tmp_path / "groups", tmp_path)) == [1000 - 300 + 50]
     assert list(group_rests(tmp_path / "absent", tmp_path)) == []
+    (tmp_path / top / "job" / "memory.stat").unlink()
+    assert list(group_rests(tmp_path / "groups", tmp_path)) == [1000 - 300]
+    (tmp_path / top / "job" / used.rpartition("/")[2]).unlink()
+    assert list(group_rests(tmp_path / "groups", tmp_path)) == []
 
 
 @pytest.mark.parametrize(("room", "workers"), [(10**12, 2), (2**30, 1)])

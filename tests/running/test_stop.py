@@ -11,14 +11,14 @@ import pytest
 from nalu_bench.errors import Interrupted
 from nalu_bench.running import stop
 
-HANDLED = (signal.SIGINT, signal.SIGTERM)
+HANDLED = stop.SIGNALS
 
 
 def send(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_while_blocks_train_is_noted_and_raises_nothing(number: int, code: int) -> None:
     before = [signal.getsignal(one) for one in HANDLED]
     with stop.after_the_step(lambda: ""):
@@ -44,14 +44,15 @@ def test_a_signal_before_training_interrupts_a_process_that_is_not_our_own() -> 
             send(number)
 
 
-def test_a_signal_that_is_ignored_stays_so() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["background", "nohup"])
+def test_a_signal_that_is_ignored_stays_so(number: int) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         with stop.after_the_step(lambda: ""):
-            send(signal.SIGINT)
+            send(number)
             assert not stop.asked()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
 
 
 def test_who_waits_for_other_processes_is_interrupted_whatever_their_end_raises() -> None:
@@ -77,11 +78,13 @@ OWN = (
     [
         ("with stop.at_once('a line'): kill(me, signal.SIGINT)", 130, "a line"),
         ("with stop.at_once('a line'): kill(me, signal.SIGTERM)", 143, "a line"),
+        ("with stop.at_once('a line'): kill(me, signal.SIGHUP)", 129, "a line"),
+        ("os.close(2)\nwith stop.at_once('a line'): kill(me, signal.SIGHUP)", 129, ""),
         ("with stop.after_the_step(lambda: 'late', 0.2): kill(me, signal.SIGTERM); time.sleep(30)", 143, "late"),
         ("with stop.after_the_step(lambda: 'no'): kill(me, signal.SIGTERM); kill(me, signal.SIGINT)", 130, "at once"),
         ("with stop.after_the_step(lambda: 'no', 0.2): kill(me, signal.SIGTERM)\ntime.sleep(0.5); sys.exit(3)", 3, ""),
     ],
-    ids=["before", "before-term", "late", "second", "in-time"],
+    ids=["before", "before-term", "before-hup", "no-terminal", "late", "second", "in-time"],
 )
 def test_a_process_of_our_own_ends_with_a_line(program: str, code: int, said: str) -> None:
     started = time.monotonic()

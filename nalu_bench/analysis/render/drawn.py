@@ -9,9 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 
+from nalu_bench.analysis.render.print_style import applied
+
 
 class Drawn(Figure):
-    """A matplotlib figure that needs no window and no backend."""
+    """A matplotlib figure that needs no window and no backend, and is saved in our style whoever saves it."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -23,6 +25,10 @@ class Drawn(Figure):
             if not all(map(_can_be_set, text.get_text().splitlines())):
                 text.set_parse_math(False)
         super().draw(renderer)
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        with applied():  # some of it, such as new ticks, is made only now
+            super().savefig(*args, **options)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()

@@ -5,21 +5,14 @@ The colours are Okabe & Ito's, distinct for colour-blind readers; markers and li
 
 from typing import TYPE_CHECKING, Any
 
+from nalu_bench.analysis.render.print_style import applied as applied  # for all that draw
 from nalu_bench.plan import looks
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from matplotlib.figure import Figure
 
 ACTIVATION_LABELS = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
-}  # fmt: skip
-
-STYLE: Any = {
-    "font.size": 9, "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "pdf.fonttype": 42,
-    "figure.dpi": 200, "savefig.dpi": 200,
 }  # fmt: skip
 
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -54,13 +47,6 @@ def gradient(share: float) -> Any:
     from matplotlib import colormaps
 
     return colormaps["viridis"](0.9 * share)
-
-
-def applied() -> "AbstractContextManager[None]":
-    """A context in which figures are drawn and saved for print: sans serif of 9 points, thin grid."""
-    import matplotlib
-
-    return matplotlib.rc_context(STYLE)
 
 
 def mark(figure: "Figure", data: str) -> None:

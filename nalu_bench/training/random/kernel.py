@@ -16,9 +16,7 @@ def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any
     def compiled(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(signature, cache=True, **options)(function)
-        except RuntimeError as error:
-            if "cannot cache function" not in str(error):
-                raise
+        except Exception:  # no folder for it, one that is full, files in it that are damaged
             return numba.njit(signature, **options)(function)
 
     return compiled

@@ -1,9 +1,15 @@
-"""Units with mistakes."""
+"""Units and tasks with mistakes."""
+
+from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
 
 from nalu_bench.registry import register
+from nalu_bench.tasks.task import Task
 from nalu_bench.units import NAU
+
+NUMBER = 3
 
 
 @register("raising", version=1)
@@ -20,3 +26,26 @@ class Misshapen(NAU):
 
     def columns(self, x: Tensor) -> Tensor:
         return super().columns(x).repeat(2, 1)
+
+
+@register("text_version", version="1.0")  # type: ignore[arg-type]
+class TextVersion(NAU):
+    """Has the version of a package."""
+
+
+@register("zero_version", version=0)
+class ZeroVersion(NAU):
+    """Counts its versions from 0."""
+
+
+@register("a_function", version=1)
+def a_function(**values: Any) -> None:
+    """Is no class."""
+
+
+@register("no_schema", version=1)
+@dataclass
+class NoSchema(Task):
+    """Has a field of a type that no YAML file can hold."""
+
+    chosen: set[int] = field(default_factory=set)

@@ -1,0 +1,5 @@
+"""A script that someone has put into a package."""
+
+import sys
+
+sys.exit(3)

@@ -1,0 +1,33 @@
+"""The commit of a run is a help, and its absence no fault."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.store import provenance
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    provenance.commit.cache_clear()
+    yield
+    provenance.commit.cache_clear()
+
+
+def test_the_commit_is_that_of_the_checkout() -> None:
+    head = subprocess.run(["git", "-C", paths.CHECKOUT, "rev-parse", "HEAD"], check=False, capture_output=True)
+    if head.returncode:
+        pytest.skip("no repository")
+    assert head.stdout.decode().startswith(provenance.commit().removesuffix("+"))
+
+
+@pytest.mark.parametrize("how", ["absent", "may not run", "fails", "is no program"])
+def test_without_git_the_commit_is_unknown(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if how != "absent":
+        (tmp_path / "git").write_text("" if how == "is no program" else "#!/bin/sh\nexit 128\n")
+        (tmp_path / "git").chmod(0o600 if how == "may not run" else 0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.commit() == "unknown"
