@@ -6,16 +6,17 @@ from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.described import entries, known, seconds
 from nalu_bench.analysis.measure.asked import OWN, row_words
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import CURVES, PREDICTIONS, RUNS, WEIGHTS, with_counts
 from nalu_bench.analysis.measure.record import kept_points, small_weights
-from nalu_bench.analysis.described import entries, known, seconds
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
+
 
 def collect(
     kind: Kind,

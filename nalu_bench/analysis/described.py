@@ -35,26 +35,28 @@ def entries(kind: Kind, wanted: Sequence[Wanted], others: pd.DataFrame) -> dict[
 
 def seconds(parts: Mapping[str, Mapping[str, Any]]) -> float:
     """Seconds of one core behind all parts."""
-    return round(sum(part["seconds"] for part in parts.values()), 1)
+    return round(sum((float(part["seconds"]) for part in parts.values()), 0), 1)
 
 
 def departures(manifest: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
-    """A line for every entry of a manifest that is not as stated: those of the cells one by one."""
-    for key, value in stated.items():
-        if key != "cells" and manifest.get(key) != value:
-            yield f"{key} is {manifest.get(key)} in manifest.json, and must be {value}"
-    cells = json.loads(json.dumps(stated["cells"]))  # tuples become lists, as in a file
-    for digest in sorted({*cells, *manifest["cells"]}):
-        ours, there = manifest["cells"].get(digest), cells.get(digest)
-        if ours is None:
-            yield f"cell {digest} is one of the experiment's ({there['label']}), and not in manifest.json"
-        elif there is None:
-            yield f"cell {digest} is in manifest.json ({ours.get('label')}), and none of the experiment's"
+    """A line for every entry of a manifest that is not as stated, those of the cells one by one."""
+    there: dict[str, Any] = json.loads(json.dumps(stated))  # tuples become lists, as in a file
+    cells, ours = there.pop("cells"), manifest["cells"]
+    for key, value in there.items():
+        yield from _differences(key, manifest.get(key), value)
+    for digest in sorted({*cells, *ours}):
+        if digest not in ours:
+            yield f"cell {digest} ({cells[digest]['label']}) is one of the plan's, and not in manifest.json"
+        elif digest not in cells:
+            yield f"cell {digest} ({ours[digest].get('label')}) is in manifest.json, and none of the plan's"
         else:
-            yield from _entry(digest, ours, there)
+            yield from _differences(f"cell {digest}:", ours[digest], cells[digest])
 
 
-def _entry(digest: str, ours: Mapping[str, Any], there: Mapping[str, Any]) -> Iterator[str]:
-    for key in sorted({*ours, *there}):
-        if ours.get(key) != there.get(key):
-            yield f"cell {digest}: {key} is {ours.get(key)} in manifest.json, and must be {there.get(key)}"
+def _differences(name: str, ours: Any, there: Any) -> Iterator[str]:
+    """A line for every value that differs, with the keys that lead to it."""
+    if isinstance(ours, dict) and isinstance(there, dict):
+        for key in sorted({*ours, *there}):
+            yield from _differences(f"{name} {key}", ours.get(key), there.get(key))
+    elif ours != there:
+        yield f"{name} is {ours} in manifest.json, and must be {there}"

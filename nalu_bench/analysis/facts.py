@@ -29,9 +29,7 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
             yield from _of_cell(want, kind, mine.dropna(axis=1, how="all"), curve, known(want, others))
 
 
-def _of_cell(
-    want: Wanted, kind: Kind, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame
-) -> Iterator[str]:
+def _of_cell(want: Wanted, kind: Kind, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:
     tested = tuple(f"{split}_" for split in want.cell.task.tested)
     named = {*RECORDED, "note", *curves} - {"cell"}
     recorded = [name for name in runs if name in named or str(name).startswith(tested)]

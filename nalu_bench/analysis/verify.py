@@ -5,15 +5,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nalu_bench.analysis import folders, results
-from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.described import departures, entries, judges, seconds
 from nalu_bench.analysis.facts import wrong_facts
+from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements, part_faults
+from nalu_bench.analysis.measure.bounds import impossible
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.networks import network_faults
+from nalu_bench.analysis.measure.points import copies, lost_points
 from nalu_bench.analysis.measure.read import parse
-from nalu_bench.analysis.measure.recheck import Check, copies, findings
+from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.planned import plan_of
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.report import Report
@@ -122,7 +124,9 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
     yield from departures(manifest, stated)
     yield from disagreements(measured, manifest, plan.cells)
     yield from part_faults(measured, manifest, plan.cells)
+    yield from lost_points(measured)
     yield from copies(measured.curves)
+    yield from impossible(measured, plan.cells)
     yield from network_faults(measured, plan.cells)
     yield from wrong_facts(measured, kind, plan.cells)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.agree import TRAINED
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import LARGEST
+from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.tasks.task import Probes
 
@@ -24,9 +25,11 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
         wanted: the cells of the plan.
     """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)]
+    if runs.empty:
+        return
     for name in ("weights", "predictions"):
-        yield from _lost(name, runs, getattr(measured, name))
-    errors = {(run.cell, run.seed): run.sparsity_error for run in runs.itertuples()}
+        yield from _lost(name, measured, runs)
+    errors: dict[Any, Any] = runs.set_index(["cell", "seed"])["sparsity_error"].to_dict()
     weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
     for want in wanted:
         if want.cell.digest in weights:
@@ -40,25 +43,29 @@ def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
 
 
-def _lost(name: str, runs: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
-    """A line for every part that keeps something of some of its runs only. The oldest parts keep nothing."""
-    kept = set(rows.reindex(columns=["cell", "seed"]).drop_duplicates().itertuples(index=False, name=None))
-    for (cell, part), mine in runs.groupby(["cell", "part"]) if len(runs) else ():
-        lost = [seed for seed in mine["seed"] if (cell, seed) not in kept]
-        if 0 < len(lost) < len(mine):
-            yield f"part {cell}/{part}: {name} has rows of some of its runs, and none of the seeds {lost}"
+def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
+    """A line for every part that lacks rows of runs, although it keeps those of others, or had some when it was stored.
+
+    The oldest parts keep nothing, and some kinds of report keep nothing of a cell.
+    """
+    rows, parts = getattr(measured, name).reindex(columns=["cell", "seed"]), measured.manifest["parts"]
+    kept = set(rows.drop_duplicates().itertuples(index=False, name=None))
+    cells = set(rows["cell"])
+    for (cell, part), mine in runs[runs["cell"].isin(cells)].groupby(["cell", "part"]):
+        lost = [int(seed) for seed in mine["seed"] if (cell, seed) not in kept]
+        stored = f"{name}.parquet" in parts.get(f"{cell}/{part}", {}).get("files", ())
+        if lost and (stored or len(lost) < len(mine)):
+            yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
 
 
-def _matrix_faults(
-    cell: Cell, weights: pd.DataFrame, errors: Mapping[tuple[Any, Any], float]
-) -> Iterator[str]:
+def _matrix_faults(cell: Cell, weights: pd.DataFrame, errors: Mapping[Any, Any]) -> Iterator[str]:
     """A line for every run without the matrices of its model, or whose sparsity error is not theirs.
 
     A matrix that is too large to be kept may have a larger error than those that are.
     """
     small, whole = _matrices(cell)
     for seed, rows in weights[weights["kind"] == "weight"].groupby("seed"):
-        shapes = {name: tuple(shape) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
+        shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
         if shapes != small or len(rows) != len(small):
             yield f"cell {cell.digest} seed {seed}: its weights are {shapes}, and those of its model {small}"
             continue

@@ -10,7 +10,6 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.record import POINTS
 from nalu_bench.store.schema import Status
 from nalu_bench.tasks.task import Task
 
@@ -74,21 +73,6 @@ def contradictions(measured: Measured, manifest: Mapping[str, Any]) -> list[str]
     return [one.describe() for one in findings(measured, manifest) if one.check == Check.CONTRADICTED]
 
 
-def copies(curves: pd.DataFrame) -> Iterator[str]:
-    """A line for every run with the very curve of another seed, in a cell whose other runs have curves of their own.
-
-    Each seed draws its own weights and data. Only where nothing is drawn are all curves of a cell one.
-    """
-    figures = curves.drop(columns=["cell", "seed"], errors="ignore")
-    marks = pd.util.hash_pandas_object(figures, index=False)
-    runs = marks.groupby([curves["cell"], curves["seed"]]).agg(lambda rows: hash(tuple(rows))).reset_index(name="curve")
-    for cell, mine in runs.groupby("cell"):
-        twice = mine[mine.duplicated("curve", keep=False)]
-        if mine["curve"].nunique() > 1:
-            for _, seeds in twice.groupby("curve")["seed"]:
-                yield f"cell {cell}: the seeds {', '.join(map(str, seeds))} have one curve"
-
-
 def _by_run(curves: pd.DataFrame) -> dict[tuple[Any, Any], Curve]:
     """(cell, seed) -> its curve."""
     columns = {str(name): curves[name].to_numpy() for name in curves}
@@ -104,7 +88,6 @@ def _rows(curve: Curve, chosen: np.ndarray) -> Curve:
 
 def _of_run(run: Run, curve: Curve, task: type[Task], cell: Mapping[str, Any]) -> Iterator[Finding]:
     yield _ended(run, curve)
-    yield from _points(run, curve)
     selecting = f"{task.evaluated[0]}_{task.selecting}"
     if not _missing(run["selected_step"]):
         last = cell["identity"]["recipe"]["selection"] == "last"
@@ -135,16 +118,6 @@ def _ended(run: Run, curve: Curve) -> Finding:
         why = f"{run['status']} at step {last:,}, and its curve has a loss up to step {max(kept, default=0):,}"
         return _finding(run, "status", Check.CONTRADICTED, why)
     return _finding(run, "status", Check.RECOMPUTED)
-
-
-def _points(run: Run, curve: Curve) -> Iterator[Finding]:
-    """A finding if a curve lacks points that are kept: thinning leaves `POINTS` of them, evenly spaced, or more."""
-    every, steps = int(run["log_every"]), curve["step"]
-    apart = max(1, (1 + int(run["steps"]) // every) // POINTS)
-    gap = int(np.diff(steps, prepend=0).max())
-    if steps[0] or gap > apart * every or (steps % every).any() or len(set(steps.tolist())) < len(steps):
-        why = f"its points must be every {apart * every:,} steps from 0 on or closer, and once they are {gap:,} apart"
-        yield _finding(run, "status", Check.CONTRADICTED, why)
 
 
 def _selected(run: Run, curve: Curve, column: str, sign: float, last: bool) -> Finding:

@@ -83,7 +83,10 @@ def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
     rank: int, limit: dict[str, float], quantity: str, value: float
 ) -> None:
     claim = relative_claims.tested(Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit), STANDARD)
-    assert claim.quantity == f"number {rank} of 3 models, ordered by their worst operation: percentage of {quantity}, interpolation"
+    assert (
+        claim.quantity
+        == f"number {rank} of 3 models, ordered by their worst operation: percentage of {quantity}, interpolation"
+    )
     assert claim.value == pytest.approx(value, rel=0.01)
     assert (claim.places, claim.picked) == (6, True)
 

@@ -62,7 +62,10 @@ def test_claims_are_tested_where_they_are_furthest_from_true() -> None:
         "claim_arithmetic": "inconclusive",
     }, "five seeds that fail at one of eight places cannot be told from chance"  # fmt: skip
     worst = line_with(lines, operation="sum", metric="claim_arithmetic")
-    assert worst.told() == ("ratio to the reference of NALU at length 1,000", "a claim in words, our threshold: at most 2")
+    assert worst.told() == (
+        "ratio to the reference of NALU at length 1,000",
+        "a claim in words, our threshold: at most 2",
+    )
     errors, ratios = (rows_of(lines, title) for title in ("Sum, mean absolute error", "Sum, mean absolute error as"))
     assert errors["NALU", "ours"][3] == "inf [inf, inf]"
     assert (ratios["NALU", "×"][0], ratios["NALU", "×"][3]) == ("1.00 [0.786, 1.27] holds", "inf [inf, inf] fails")
