@@ -10,7 +10,7 @@ from nalu_bench.analysis.measure.record import POINTS
 
 
 def lost_points(measured: Measured) -> Iterator[str]:
-    """A line for every curve that does not begin at step 0, or whose points are further apart than thinning leaves them.
+    """A line for every curve that does not begin at step 0, or has points further apart than thinning leaves them.
 
     A point that contradicts a fact could be left out otherwise.
     """
