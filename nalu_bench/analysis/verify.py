@@ -30,6 +30,9 @@ from nalu_bench.store.integrity import file_faults
 
 RESTORE = "restore this folder from git, or delete it to have it made again"
 
+STRANGE = (AttributeError, LookupError, ArithmeticError)
+"""What code raises on values that no run has, beside the errors that reading raises."""
+
 
 def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
     """Name -> folder of everything asked for: experiments with results below `home`, or folders; all of `home` if none.
@@ -90,19 +93,23 @@ def verify_results(folder: Path) -> Verified:
 
     Files are hashed once. What is damaged is named, and the rest is checked.
     """
+    faults: list[str] = []
     try:
         manifest = read_manifest(folder)
         assert manifest is not None
         stated, present = manifest["files"], sealed(folder)
-        faults = [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
+        faults += [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
         measured = parse(folder, manifest)
         plan = plan_of(manifest)
         with damage_named(folder, RESTORE):
             checks = list(findings(measured, manifest))
-            faults += [f"{line}; {RESTORE}" for line in _contradictions(folder, measured, plan)]
+            for line in _contradictions(folder, measured, plan):
+                faults.append(f"{line}; {RESTORE}")
     except UsageError as error:
-        return Verified(faults=[str(error)])
+        return Verified(faults=[*faults, str(error)])
+    except STRANGE as error:
+        return Verified(faults=[*faults, f"{folder} cannot be read to its end ({error!r}); {RESTORE}"])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
     if (data := stand_ins(manifest)) and not results.is_local(folder):
         faults.append(f"committed results must be of the source's data, and these are of {data}; delete this folder")
@@ -140,13 +147,12 @@ def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
     again = f"make it again: nalu-bench report {name}"
     try:
         texts = _texts(results.kind_of(folders.experiment_of(measured.manifest)), measured)
-    except (UsageError, ValueError, KeyError, TypeError, ArithmeticError, LookupError) as error:
-        # runs that are edited may give no table at all
+    except (UsageError, ValueError, TypeError, *STRANGE) as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return
     for file, text in texts.items():
         path = folder / file
-        if path.exists() and path.read_bytes() != text.encode():
+        if not path.exists() or path.read_bytes() != text.encode():
             yield f"{file} is not what runs.csv and the printed numbers give; {again}"
 
 

@@ -274,6 +274,16 @@ def another_number_in_the_figure(folder: Folder) -> None:
     numbers.write_text(numbers.read_text().replace("0.9", "0.8", 1))
 
 
+@forgery(TABLE1, "table.tex is not what runs.csv and the printed numbers give")
+def a_table_left_out(folder: Folder) -> None:
+    (folder.path / "table.tex").unlink()
+
+
+@forgery(TABLE1, "cannot be read to its end")
+def cells_without_an_order(folder: Folder) -> None:
+    folder.manifest["parts"] = [*folder.manifest["parts"]]
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))

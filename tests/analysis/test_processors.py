@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import PAGE
+from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.verify import targets
 from nalu_bench.files import hashes
 
@@ -44,3 +46,13 @@ def test_every_committed_report_has_the_same_bytes_without_vector_instructions(t
     for name, folder in COMMITTED.items():
         there = {file: digest for file, digest in hashes(folder).items() if file != PAGE}
         assert hashes(tmp_path / "results" / name) == there, name
+
+
+def test_a_report_computes_in_double_precision() -> None:
+    rows = pd.DataFrame({"cell": ["c"], "seed": [0], "status": ["finished"]})
+    single = rows.assign(step=1, mse=np.float32(0.1))
+    kept = rows.assign(name="W", shape=[[1, 1]], values=[np.ones(1, np.float32)])
+    measured = Measured(rows, single, single, kept)
+    assert {measured.trained.curves["mse"].dtype, measured.trained.predictions["mse"].dtype} == {np.dtype(float)}
+    assert measured.arrays("c", 0)["W"].dtype == float
+    assert measured.curves["mse"].dtype == np.float32, "what is written is what was measured"

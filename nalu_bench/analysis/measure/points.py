@@ -14,11 +14,12 @@ def lost_points(measured: Measured) -> Iterator[str]:
 
     A point that contradicts a fact could be left out otherwise.
     """
-    rows = measured.runs.drop_duplicates("cell").set_index("cell").reindex(columns=["steps", "log_every"])
+    rows = measured.runs.reindex(columns=["cell", "steps", "log_every"]).drop_duplicates("cell")
+    lengths = {cell: (int(last), int(every)) for cell, last, every in rows.itertuples(index=False, name=None)}
     for (cell, seed), steps in measured.curves.groupby(["cell", "seed"])["step"]:
-        if cell not in rows.index:
+        if cell not in lengths:  # a fault of its own
             continue
-        last, every = (int(rows.loc[cell, name]) for name in ("steps", "log_every"))
+        last, every = lengths[cell]
         apart = every * max(1, (1 + last // every) // POINTS)
         there = np.sort(steps.to_numpy())
         gaps = np.diff(there, prepend=-every)
@@ -32,11 +33,12 @@ def lost_points(measured: Measured) -> Iterator[str]:
 def copies(curves: pd.DataFrame) -> Iterator[str]:
     """A line for every run with the very curve of another seed, in a cell whose other runs have curves of their own.
 
-    Each seed draws its own weights and data. Only where nothing is drawn are all curves of a cell one.
+    Each seed draws its own weights and data. Only where nothing is drawn are all curves of a cell one. Points without
+    any number, as after a divergence, are alike and do not count.
     """
-    figures = curves.drop(columns=["cell", "seed"], errors="ignore")
-    marks = pd.util.hash_pandas_object(figures, index=False)
-    runs = marks.groupby([curves["cell"], curves["seed"]]).agg(lambda rows: hash(tuple(rows))).reset_index(name="curve")
+    told = curves[curves.drop(columns=["cell", "seed", "step"]).notna().any(axis=1)]
+    marks = pd.util.hash_pandas_object(told.drop(columns=["cell", "seed"]), index=False)
+    runs = marks.groupby([told["cell"], told["seed"]]).agg(lambda rows: hash(tuple(rows))).reset_index(name="curve")
     for cell, mine in runs.groupby("cell"):
         twice = mine[mine.duplicated("curve", keep=False)]
         if mine["curve"].nunique() > 1:
