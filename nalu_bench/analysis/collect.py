@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.described import entries, known, seconds
+from nalu_bench.analysis.measure.asked import OWN, row_words
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import CURVES, PREDICTIONS, RUNS, WEIGHTS, with_counts
 from nalu_bench.analysis.measure.record import kept_points, small_weights
@@ -14,9 +16,6 @@ from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import Status
-
-WORDS = ("role", "setting", "operation")
-"""The columns of `runs` that the experiment decides, as `asked`; earlier rows may come from another one."""
 
 
 def collect(
@@ -46,21 +45,14 @@ def collect(
             parse_ranges(manifest["seeds"])
         )
     }
-    cells = {
-        want.cell.digest: {
-            "label": want.label(), "role": want.role, "seeds": len(want.seeds),
-            "criteria": kind.criteria(want.cell, _known(want, others)), "identity": want.cell.identity(),
-            **({"stands_in": want.cell.task.stands_in()} if want.cell.task.stands_in() else {}),
-        }
-        for want in wanted
-    }  # fmt: skip
+    cells = entries(kind, wanted, others)
     for before in earlier:
         parts = {name: part for name, part in before.manifest["parts"].items() if name.split("/")[0] in cells} | parts
     manifest = {
         "experiment": kind.experiment.name,
         "source": kind.experiment.source,
         "budget": budget,
-        "seconds": round(sum(entry["seconds"] for entry in parts.values()), 1),
+        "seconds": seconds(parts),
         "runs": len(found.runs),
         "cells": cells,
         "parts": dict(sorted(parts.items())),
@@ -91,7 +83,7 @@ def _measured(
 ) -> Measured:
     """The cells' runs in the store but for the seeds `again`, then those that only earlier collections hold."""
     runs = _concat(
-        [_runs(kind, want, store, _known(want, others), again.get(want.cell.digest, set())) for want in wanted], RUNS
+        [_runs(kind, want, store, known(want, others), again.get(want.cell.digest, set())) for want in wanted], RUNS
     )
     found = Measured(
         runs,
@@ -127,11 +119,6 @@ def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:
     return small_weights(rows)
 
 
-def _known(want: Wanted, others: pd.DataFrame) -> pd.DataFrame:
-    """The runs of other roles by which a cell may be judged. A cell of such a role itself gets none."""
-    return others if want.role == "cell" else others.iloc[:0]
-
-
 def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
     """All rows in one frame. Without any frames, as in an experiment without cells, it has `columns`."""
     some = [frame for frame in frames if len(frame)] or frames[:1] or [pd.DataFrame(columns=list(columns))]
@@ -141,7 +128,7 @@ def _concat(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.D
 def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame, but: set[int]) -> pd.DataFrame:
     """The rows of one cell but for some seeds: stored, failed or skipped."""
     cell = want.cell
-    facts = _words(want)
+    facts = row_words(want)
     reason = cell.skip()
     if reason is not None:
         return pd.DataFrame([facts | {"status": str(Status.SKIPPED), "note": reason}])
@@ -159,17 +146,6 @@ def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame, but: set
     for position, (name, value) in enumerate(facts.items()):
         frame.insert(position, name, value)
     return frame
-
-
-def _words(want: Wanted) -> dict[str, Any]:
-    """The columns of `runs` that are the same in every run of a cell."""
-    cell = want.cell
-    return {
-        "role": want.role, "task": cell.task.name, "setting": str(want.words()),
-        "operation": want.setting().get("operation", ""),
-        "model": cell.model.name, "cell": cell.digest, "steps": cell.recipe.steps, "log_every": cell.recipe.log_every,
-        "asked": len(want.seeds),
-    }  # fmt: skip
 
 
 def _of_cell(want: Wanted, runs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -191,7 +167,7 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
     have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
     order = {want.cell.digest: position for position, want in enumerate(wanted)}
-    words = {want.cell.digest: _words(want) for want in wanted}
+    words = {want.cell.digest: row_words(want) for want in wanted}
 
     def earlier(frame: pd.DataFrame) -> pd.DataFrame:
         keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
@@ -205,7 +181,7 @@ def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> 
 
     runs = together(now.runs, before.runs, ["seed"])
     counts = [words[cell]["asked"] for cell in runs["cell"]]
-    own = {name: [words[cell][name] for cell in runs["cell"]] for name in WORDS if name in runs}
+    own = {name: [words[cell][name] for cell in runs["cell"]] for name in OWN if name in runs}
     return Measured(
         runs.assign(**own, asked=counts),
         together(now.curves, before.curves, ["seed", "step"]),

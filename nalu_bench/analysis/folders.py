@@ -63,7 +63,7 @@ def sweep_words(results: Path, name: str) -> list[str]:
     Raises:
         UsageError if there is no such sweep.
     """
-    return _words(_manifest(results, name))
+    return words_of(_manifest(results, name))
 
 
 def named(results: Path, name: str) -> Experiment:
@@ -76,7 +76,7 @@ def refuse_other(results: Path, name: str, budget: str, words: Sequence[str]) ->
     manifest = read_manifest(results / LOCAL / name)
     if manifest is None:
         return
-    held = _words(manifest)
+    held = words_of(manifest)
     before, now = (
         {text for text in typed if not text.startswith(sweep.SEEDS)} for typed in (held, [f"budget={budget}", *words])
     )
@@ -94,7 +94,8 @@ def _manifest(results: Path, name: str) -> dict[str, Any]:
     return manifest
 
 
-def _words(manifest: Mapping[str, Any]) -> list[str]:
+def words_of(manifest: Mapping[str, Any]) -> list[str]:
+    """The words that asked for the runs of this manifest."""
     return [f"budget={manifest['budget']['name']}", *overrides(manifest)]
 
 

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from nalu_bench.plan.compose import Plan
 
 
+NUMBERS = "figure.csv"
+"""The file of the numbers in the figure."""
+
+
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
     committed = held_budget(results / experiment.name)
@@ -69,10 +73,10 @@ def measured(
     plan: "Plan", store: Store, earlier: Sequence[Measured] = (), committed: Measured | None = None
 ) -> Measured:
     """The runs of a plan, as its report is made of them; nothing is written."""
-    return collect(kind_of(plan.experiment), _budget(plan), plan.cells, store, earlier, committed)
+    return collect(kind_of(plan.experiment), budget_of(plan), plan.cells, store, earlier, committed)
 
 
-def _budget(plan: "Plan") -> dict[str, Any]:
+def budget_of(plan: "Plan") -> dict[str, Any]:
     """The budget as the manifest holds it, and what was typed beside it."""
     typed = {"overrides": list(plan.overrides), "verb": "" if plan.verb == "report" else plan.verb}
     stated = {key: value for key, value in typed.items() if value}
@@ -103,7 +107,7 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
     kind.require(now)
     if before and folder == shared:
         _refuse_loss(folder, before, now, store, plan.cells)
-    _refuse_contradictions(now, folder, store)
+    _refuse_contradictions(now, plan.cells, folder, store)
     try:
         with _staged(folder) as stage:
             news = before is None or _news(now, before)
@@ -118,9 +122,9 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
     return folder, report
 
 
-def _refuse_contradictions(now: Measured, folder: Path, store: Store) -> None:
+def _refuse_contradictions(now: Measured, cells: Sequence[Wanted], folder: Path, store: Store) -> None:
     """Refuse runs that do not follow from their own curves, whoever gave the files new hashes."""
-    found = [*disagreements(now, now.manifest), *contradictions(now, now.manifest)]
+    found = [*disagreements(now, now.manifest, cells), *contradictions(now, now.manifest)]
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         raise UsageError(
@@ -228,7 +232,7 @@ def _render(kind: Kind, source: Path, stage: Path) -> Report:
         _write_text(stage / name, text)
     with style.applied():
         figure, drawn = draw(kind, measured, report.lines)
-        _write_text(stage / "figure.csv", file.text(drawn))
+        _write_text(stage / NUMBERS, numbers_text(drawn))
         _write_figure(stage, figure)
         for name, data in kind.pictures(measured.trained).items():
             write_atomically(stage / name, functools.partial(Path.write_bytes, data=data))
@@ -240,6 +244,11 @@ def draw(kind: Kind, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure
     figure, drawn = kind.figure(measured.trained, lines)
     style.mark(figure, stand_ins(measured.manifest))
     return figure, drawn
+
+
+def numbers_text(drawn: pd.DataFrame) -> str:
+    """The numbers in a figure as CSV: where large terms cancel, no more than six digits are the same everywhere."""
+    return file.text(drawn, digits=6)
 
 
 def _write_text(path: Path, text: str) -> None:

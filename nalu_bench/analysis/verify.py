@@ -1,25 +1,37 @@
-"""Results and run stores against themselves: files against manifests, facts against curves, tables against runs."""
+"""Results and run stores against themselves: files against manifests, runs against the plan and their curves."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nalu_bench.analysis import folders, results
+from nalu_bench.analysis.described import departures, entries, judges, seconds
+from nalu_bench.analysis.facts import wrong_facts
 from nalu_bench.analysis.folders import LOCAL
-from nalu_bench.analysis.measure.agree import disagreements
+from nalu_bench.analysis.measure.agree import disagreements, part_faults
+from nalu_bench.analysis.measure.bounds import impossible
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.networks import network_faults
+from nalu_bench.analysis.measure.points import copies, lost_points
 from nalu_bench.analysis.measure.read import parse
 from nalu_bench.analysis.measure.recheck import Check, findings
+from nalu_bench.analysis.planned import plan_of
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.report import Report
+from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.verified import Verified
 from nalu_bench.analysis.verify_store import cells, verify_cells
 from nalu_bench.errors import UsageError, damage_named, unknown
+from nalu_bench.plan.compose import Plan
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
 from nalu_bench.store.integrity import file_faults
 
 RESTORE = "restore this folder from git, or delete it to have it made again"
+
+STRANGE = (AttributeError, LookupError, ArithmeticError)
+"""What code raises on values that no run has, beside the errors that reading raises."""
 
 
 def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
@@ -77,22 +89,27 @@ def verify(folder: Path) -> Verified:
 
 
 def verify_results(folder: Path) -> Verified:
-    """Check every file against the manifest, every run against its curve and its cell, and the table against the runs.
+    """Check files against the manifest, the manifest against the plan, runs against both and their curves, tables.
 
     Files are hashed once. What is damaged is named, and the rest is checked.
     """
+    faults: list[str] = []
     try:
         manifest = read_manifest(folder)
         assert manifest is not None
         stated, present = manifest["files"], sealed(folder)
-        faults = [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
+        faults += [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
         measured = parse(folder, manifest)
+        plan = plan_of(manifest)
         with damage_named(folder, RESTORE):
             checks = list(findings(measured, manifest))
-            faults += [f"{line}; {RESTORE}" for line in disagreements(measured, manifest)]
+            for line in _contradictions(folder, measured, plan):
+                faults.append(f"{line}; {RESTORE}")
     except UsageError as error:
-        return Verified(faults=[str(error)])
+        return Verified(faults=[*faults, str(error)])
+    except STRANGE as error:
+        return Verified(faults=[*faults, f"{folder} cannot be read to its end ({error!r}); {RESTORE}"])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
     if (data := stand_ins(manifest)) and not results.is_local(folder):
         faults.append(f"committed results must be of the source's data, and these are of {data}; delete this folder")
@@ -101,16 +118,47 @@ def verify_results(folder: Path) -> Verified:
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)
 
 
+def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[str]:
+    """A line for everything in a folder that the plan, the parts, the curves or the kept networks contradict."""
+    kind, manifest = results.kind_of(plan.experiment), measured.manifest
+    name = plan.experiment.name
+    if (found := "/".join(folder.resolve().parts[-2:])) != name:
+        yield f"its folder is {found}, and must be {name}"
+    stated = {
+        "source": plan.experiment.source, "budget": results.budget_of(plan), "seconds": seconds(manifest["parts"]),
+        "cells": entries(kind, plan.cells, judges(plan.cells, measured.runs)),
+    }  # fmt: skip
+    yield from departures(manifest, stated)
+    yield from disagreements(measured, manifest, plan.cells)
+    yield from part_faults(measured, manifest, plan.cells)
+    yield from lost_points(measured)
+    yield from copies(measured.curves)
+    yield from impossible(measured, plan.cells)
+    yield from network_faults(measured, plan.cells)
+    yield from wrong_facts(measured, kind, plan.cells)
+
+
 def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
-    """A line for every table that is not what the runs and the printed numbers give."""
+    """A line for every table, and for the numbers of the figure, that are not what the runs and printed numbers give.
+
+    Pictures are not compared: their bytes depend on the version of the library that draws them.
+    """
     name = measured.manifest["experiment"]
     again = f"make it again: nalu-bench report {name}"
     try:
-        texts = Report.of(results.kind_of(folders.experiment_of(measured.manifest)), measured).texts()
-    except (UsageError, ValueError, KeyError, TypeError) as error:  # runs that are edited may give no table at all
+        texts = _texts(results.kind_of(folders.experiment_of(measured.manifest)), measured)
+    except (UsageError, ValueError, TypeError, *STRANGE) as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return
     for file, text in texts.items():
         path = folder / file
-        if path.exists() and path.read_bytes() != text.encode():
+        if not path.exists() or path.read_bytes() != text.encode():
             yield f"{file} is not what runs.csv and the printed numbers give; {again}"
+
+
+def _texts(kind: Kind, measured: Measured) -> dict[str, str]:
+    """File -> contents of everything in a report that is text."""
+    report = Report.of(kind, measured)
+    with style.applied():
+        drawn = results.draw(kind, measured, report.lines)[1]
+    return report.texts() | {results.NUMBERS: results.numbers_text(drawn)}

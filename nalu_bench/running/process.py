@@ -53,9 +53,9 @@ def prepare() -> None:
 
 
 def cache_folder() -> str | None:
-    """The folder of TorchInductor's cache: the one that a variable names, else one of the user's own; None without a home.
+    """The folder of TorchInductor's cache: what a variable names, else one of the user's own; None without a home.
 
-    What lies there is loaded and run. torch's own default is a name for temporary files that others can guess, and take.
+    What lies there is loaded and run. torch's default is a name for temporary files that others can guess, and take.
     """
     if stated := os.environ.get(CACHE):
         return stated
@@ -70,8 +70,8 @@ def cache_folder() -> str | None:
 def make_cache() -> None:
     """Make the folder of TorchInductor's cache, as torch does when it imports a part that eager training needs, too.
 
-    One of the user's own is for the user alone; where it cannot be made, or others may write it, a new folder serves this
-    process. Where a folder that a variable names cannot be made, that part is imported with another one.
+    One of the user's own is for the user alone; where it cannot be made, or others may write it, a new folder serves
+    this process. Where a folder that a variable names cannot be made, that part is imported with another one.
     """
     stated, folder = CACHE in os.environ, cache_folder()
     try:

@@ -1,7 +1,6 @@
 """nalu-bench leaderboard: units ranked, with a unit of one's own among them."""
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nalu_bench.plan.compose import Plan
-    from nalu_bench.plan.experiment import Experiment
 
 NAME = "leaderboard/static"
 
@@ -43,14 +41,14 @@ def leaderboard(options: argparse.Namespace) -> int:
     """Print the ranking; with a unit of one's own, train its cells first."""
     from nalu_bench.analysis.loaded import load
 
-    units = [text.removeprefix("unit=") for text in options.overrides if text.startswith("unit=")]
-    others = [text for text in options.overrides if not text.startswith("unit=")]
-    if not units:
-        if others:
-            raise UsageError(f"the committed ranking has no settings, got {' '.join(others)}; with unit=NAME it has.")
+    if not any(text.startswith("unit=") for text in options.overrides):
+        if options.overrides:
+            raise UsageError(
+                f"the committed ranking has no settings, got {' '.join(options.overrides)}; with unit=NAME it has."
+            )
         print(load(NAME).report.terminal())
         return 0
-    return training.train_missing(lambda: _plan(units, others), options, ["leaderboard"], _report, _ranked())
+    return training.train_missing(lambda: _plan(options.overrides), options, ["leaderboard"], _report, _ranked())
 
 
 def _ranked() -> "Path":
@@ -61,16 +59,11 @@ def _ranked() -> "Path":
     return first.parents[NAME.count("/")] if first else paths.results_dir()
 
 
-def _plan(units: list[str], others: list[str]) -> "Plan":
+def _plan(arguments: list[str]) -> "Plan":
     """The cells of the ranking and those of more units."""
-    from nalu_bench.plan import compose, experiment
+    from nalu_bench.plan import experiment, ranking
 
-    chosen = experiment.load(NAME)
-    for unit in units:
-        chosen = with_unit(chosen, unit)
-    plan = compose.plan_experiment(chosen, others)
-    overrides = (*(f"unit={unit}" for unit in units), *plan.overrides)
-    return replace(plan, overrides=overrides, verb="leaderboard")
+    return ranking.plan(experiment.load(NAME), arguments)
 
 
 def _report(plan: "Plan") -> None:
@@ -80,19 +73,3 @@ def _report(plan: "Plan") -> None:
 
     written = results.write(plan, asked.store(), paths.results_dir(), beside=[_ranked() / NAME])
     report.tell(Loaded(plan.experiment, *written))
-
-
-def with_unit(chosen: "Experiment", unit: str) -> "Experiment":
-    """The experiment with the same cells for one more unit.
-
-    Raises:
-        UsageError for a unit that does not exist, and for one that is ranked already.
-    """
-    from nalu_bench.plan import unit_files
-
-    unit_files.load(unit)
-    model = unit_files.called("single", [unit])
-    if any(model in group.grid.get("model", []) for group in chosen.cells):
-        raise UsageError(f"{unit} is ranked already; nalu-bench leaderboard shows it.")
-    own = [replace(group, grid=group.grid | {"model": ["single"], "unit": [unit]}) for group in chosen.cells]
-    return replace(chosen, cells=[*chosen.cells, *own])

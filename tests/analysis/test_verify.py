@@ -90,10 +90,10 @@ def test_a_truncated_file_is_named_without_a_traceback(
         ("selected_step", "3000", "is contradicted by its curve"),
         ("status", "diverged", "status is contradicted by its curve"),
         ("model", "nalu", "model is nalu, and "),
-        ("steps", "100000", "steps is 100000, and 200000 in manifest.json"),
+        ("steps", "100000", "steps is 100000, and must be 200000"),
         ("seed", "7", "there are two rows for this run"),
         ("part", "0-24", "its part 0-24 is not in manifest.json, or holds other seeds"),
-        ("cell", "0" * 16, "its cell is not in manifest.json"),
+        ("cell", "0" * 16, "its cell is not in the plan"),
     ],
 )
 def test_a_forged_run_with_a_matching_hash_is_named_by_verify_and_refused_by_report(
@@ -144,7 +144,7 @@ def test_a_configuration_at_another_address_is_named(folder: Path, capsys: pytes
     for cell in manifest["cells"].values():
         cell["identity"]["recipe"]["learning_rate"] = 0.5
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert "is the address of another configuration" in said(capsys, 1, "verify", NAME)
+    assert "identity recipe learning_rate is 0.5 in manifest.json, and must be 0.001" in said(capsys, 1, "verify", NAME)
 
 
 def test_a_manifest_without_hashes_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

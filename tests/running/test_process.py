@@ -4,8 +4,11 @@ import ctypes
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from nalu_bench.running import process
 
 STEPS = """
 import resource
@@ -37,3 +40,22 @@ def pages(tuned: bool) -> int:
     command = [sys.executable, "-c", STEPS.format(tuned=tuned)]
     environment = os.environ | {"THP_MEM_ALLOC_ENABLE": "1"}
     return int(subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout)
+
+
+@pytest.mark.parametrize("taken", ["link", "open"])
+def test_compiled_graphs_lie_where_nobody_else_can_write(
+    taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for first in (True, False):  # monkeypatch brings the variable back
+        monkeypatch.setenv(process.CACHE, "")
+        monkeypatch.delenv(process.CACHE)
+        process.make_cache()
+        folder = Path(os.environ[process.CACHE])
+        assert folder.stat().st_mode & 0o077 == 0
+        assert folder.is_relative_to(tmp_path) == first
+        if first and taken == "link":
+            folder.rename(tmp_path / "elsewhere")
+            folder.symlink_to(tmp_path / "elsewhere")
+        elif first:
+            folder.chmod(0o777)

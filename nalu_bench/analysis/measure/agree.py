@@ -1,63 +1,107 @@
-"""Check that the rows of a folder of `results/` are those of the cells and parts in its manifest."""
+"""Check that the rows of a folder of `results/` are those of the plan's cells and of the parts in its manifest."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.measure.asked import row_words
 from nalu_bench.analysis.measure.measured import Measured, records
-from nalu_bench.plan.blocks import parse_ranges
-from nalu_bench.plan.identity import address
+from nalu_bench.plan.blocks import blocks, parse_ranges, ranges_text
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.schema import Status
 
+TRAINED = (Status.FINISHED, Status.DIVERGED)
 
-def disagreements(measured: Measured, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """A line for every cell, run or other row that contradicts the manifest.
+PROVENANCE = frozenset({
+    "commit", "device", "finished", "mode", "nalu_bench", "numpy", "processor", "python", "seconds", "seeds", "torch",
+})  # fmt: skip
+"""The entries of every part."""
+
+Run = Mapping[str, Any]
+"""A row of `runs`."""
+
+
+class _Asked:
+    """What the plan says of the runs of a cell."""
+
+    def __init__(self, want: Wanted) -> None:
+        self.words = row_words(want)
+        self.seeds = frozenset(want.seeds)
+        self.skip = want.cell.skip()
+
+    def faults(self, run: Run) -> Iterator[str]:
+        """What a row cannot say, whatever was trained."""
+        for key, value in self.words.items():
+            if run.get(key) != value:
+                yield f"{key} is {run.get(key)}, and must be {value}"
+        if (run["status"] == Status.SKIPPED) != (self.skip is not None):
+            yield f"status is {run['status']}, and its model {'can' if self.skip is None else 'cannot'} do the task"
+        elif self.skip is None and run["seed"] not in self.seeds:
+            yield "nobody asked for this seed"
+        note = run.get("note")
+        if run["status"] != Status.FAILED and (self.skip or "") != ("" if pd.isna(note) else note):
+            yield f"note is {note!r}, and must be {self.skip or ''!r}"
+
+
+def disagreements(measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted]) -> Iterator[str]:
+    """A line for every run or other row that contradicts the plan or the manifest.
 
     Args:
         measured: runs, curves and the other tables.
-        manifest: the manifest of the same folder, with the identities of the cells and with the parts.
+        manifest: the manifest of the same folder, with the parts.
+        wanted: the cells of the plan, with their seeds.
     """
-    cells, parts = manifest["cells"], manifest["parts"]
-    for digest, cell in cells.items():
-        if address(cell["identity"]) != digest:
-            yield f"cell {digest} is the address of another configuration than its identity in manifest.json"
-    for name, part in parts.items():
-        if part["seeds"] != name.partition("/")[2]:
-            yield f"part {name} holds the seeds {part['seeds']} by manifest.json"
+    parts, asked = manifest["parts"], {want.cell.digest: _Asked(want) for want in wanted}
     for run in records(measured.runs):
-        why = _row_fault(run, cells, parts)
+        cell = asked.get(run["cell"])
+        why = "; ".join([*cell.faults(run), *_part_faults(run, parts)]) if cell else "its cell is not in the plan"
         if why:
             yield f"cell {run['cell']} seed {run.get('seed')}: {why}"
     keys = measured.runs.reindex(columns=["cell", "seed"])
-    for cell, seed in keys[keys.duplicated() & keys["seed"].notna()].itertuples(index=False):
-        yield f"cell {cell} seed {seed}: there are two rows for this run"
-    known = set(keys.itertuples(index=False, name=None))
+    for digest, seed in keys[keys.duplicated() & keys["seed"].notna()].itertuples(index=False):
+        yield f"cell {digest} seed {seed}: there are two rows for this run"
+    trained = set(keys[measured.runs["status"].isin(TRAINED)].itertuples(index=False, name=None))
     for name in ("curves", "predictions", "weights"):
-        yield from _foreign(name, getattr(measured, name), known)
+        yield from _foreign(name, getattr(measured, name), trained)
 
 
-def _row_fault(run: Mapping[str, Any], cells: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
-    """Why a row of `runs` cannot be right; empty if it can."""
-    if run["cell"] not in cells:
-        return "its cell is not in manifest.json"
-    cell = cells[run["cell"]]
-    identity, recipe = cell["identity"], cell["identity"]["recipe"]
-    stated = {
-        "role": cell["role"], "asked": cell["seeds"], "task": identity["task"]["name"],
-        "model": identity["model"]["name"], "steps": recipe["steps"], "log_every": recipe["log_every"],
-    }  # fmt: skip
-    if run["status"] in (Status.FINISHED, Status.DIVERGED):
-        part = parts.get(f"{run['cell']}/{run['part']}")
-        if part is None or run["seed"] not in parse_ranges(run["part"]):
-            return f"its part {run['part']} is not in manifest.json, or holds other seeds"
-        stated |= {key: part[key] for key in ("device", "mode", "commit")}
-    wrong = [f"{key} is {run[key]}, and {value} in manifest.json" for key, value in stated.items() if run[key] != value]
-    return "; ".join(wrong)
+def _part_faults(run: Run, parts: Mapping[str, Any]) -> Iterator[str]:
+    """What a row of a trained run cannot say, because its part says otherwise."""
+    if run["status"] not in TRAINED:
+        if run["status"] not in (Status.FAILED, Status.SKIPPED):
+            yield f"status must be one of {', '.join(Status)}, got {run['status']}"
+        return
+    part = parts.get(f"{run['cell']}/{run['part']}")
+    if part is None or run["seed"] not in parse_ranges(run["part"]):
+        yield f"its part {run['part']} is not in manifest.json, or holds other seeds"
+        return
+    for key in ("device", "mode", "commit"):
+        if run[key] != part[key]:
+            yield f"{key} is {run[key]}, and {part[key]} in manifest.json"
 
 
-def _foreign(name: str, rows: pd.DataFrame, known: set[tuple[Any, ...]]) -> Iterator[str]:
-    """A line for every run with rows in another table and none in `runs`."""
+def _foreign(name: str, rows: pd.DataFrame, trained: set[tuple[Any, ...]]) -> Iterator[str]:
+    """A line for every run with rows in another table that is none of the trained ones."""
     for cell, seed in rows.reindex(columns=["cell", "seed"]).drop_duplicates().itertuples(index=False, name=None):
-        if (cell, seed) not in known:
-            yield f"cell {cell} seed {seed}: it has rows in {name}, and none in runs.csv"
+        if (cell, seed) not in trained:
+            yield f"cell {cell} seed {seed}: it has rows in {name}, and no trained run in runs.csv"
+
+
+def part_faults(measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted]) -> Iterator[str]:
+    """A line for every part that is no whole block, or of which a seed that was asked for has no trained run."""
+    runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed"])
+    trained = {digest: set(seeds) for digest, seeds in runs.groupby("cell")["seed"]}
+    asked = {want.cell.digest: set(want.seeds) for want in wanted}
+    for name, part in manifest["parts"].items():
+        digest, _, text = name.partition("/")
+        if absent := PROVENANCE - part.keys():
+            yield f"part {name} must state {', '.join(sorted(absent))} in manifest.json"
+        seeds = set(parse_ranges(text))
+        spans = [block.span for block in blocks(seeds, part["width"])] if "width" in part else [text]
+        if part.get("seeds") != text or spans != [text]:
+            yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
+        if lost := seeds & asked.get(digest, set()) - trained.get(digest, set()):
+            yield f"part {name} holds the seeds {ranges_text(lost)}, and runs.csv has no trained run of them"
+        if digest not in asked:
+            yield f"part {name} is of no cell of the plan"

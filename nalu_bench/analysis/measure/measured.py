@@ -39,13 +39,17 @@ class Measured:
 
     @functools.cached_property
     def trained(self) -> "Measured":
-        """The measurements without the cells that were skipped."""
-        return replace(self, runs=self.runs[self.runs["status"] != Status.SKIPPED])
+        """The measurements as a report computes with them: without skipped cells, in double precision.
 
-    def arrays(self, cell: str, seed: int) -> dict[str, NDArray[Any]]:
-        """The kept weights and arrays of a run, by name."""
+        A sum in single precision depends on the processor in digits that a report writes.
+        """
+        runs = self.runs[self.runs["status"] != Status.SKIPPED]
+        return replace(self, runs=runs, curves=_double(self.curves), predictions=_double(self.predictions))
+
+    def arrays(self, cell: str, seed: int) -> dict[str, NDArray[np.float64]]:
+        """The kept weights and arrays of a run, by name, in double precision."""
         kept = self.weights[(self.weights["cell"] == cell) & (self.weights["seed"] == seed)]
-        return {row["name"]: np.reshape(row["values"], row["shape"]) for row in records(kept)}
+        return {row["name"]: np.reshape(row["values"], row["shape"]).astype(float) for row in records(kept)}
 
     def cost(self, cell: str) -> float:
         """Seconds of one core for a step of one seed of a cell; nan if they are not known."""
@@ -53,6 +57,11 @@ class Measured:
         steps = int(self.runs.loc[self.runs["cell"] == cell, "steps"].iloc[0])
         trained = sum(len(parse_ranges(part["seeds"])) for part in parts) * steps
         return sum(part["seconds"] for part in parts) / trained if trained else math.nan
+
+
+def _double(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its columns of single precision in double precision."""
+    return frame.astype({str(name): float for name in frame if frame[name].dtype == np.float32})
 
 
 def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:

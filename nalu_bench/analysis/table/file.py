@@ -24,9 +24,9 @@ def frame(lines: Sequence[Line]) -> pd.DataFrame:
     return pd.DataFrame([_row(line) for line in lines], columns=COLUMNS)
 
 
-def text(table: pd.DataFrame) -> str:
-    """CSV with ten digits: further ones differ between processors, which add in different orders."""
-    return table.to_csv(index=False, lineterminator="\n", float_format="%.10g")
+def text(table: pd.DataFrame, digits: int = 10) -> str:
+    """CSV with so many significant digits: further ones differ between processors, which add in different orders."""
+    return table.to_csv(index=False, lineterminator="\n", float_format=f"%.{digits}g")
 
 
 def read(path: Path) -> list[Line]:

@@ -12,7 +12,7 @@ from nalu_bench.analysis.reports.leaderboard import Leaderboard
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
-from nalu_bench.verbs.leaderboard import with_unit
+from nalu_bench.plan.ranking import with_unit
 
 STATIC = experiment.load("leaderboard/static")
 SEEDS = 50

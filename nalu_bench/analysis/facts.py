@@ -1,0 +1,50 @@
+"""The facts that a kind of report found in the curves of runs, found again."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.described import judges, known
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import RECORDED
+from nalu_bench.analysis.reports.kind import Kind
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.store.schema import Status
+
+
+def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Iterator[str]:
+    """A line for every column of a cell's runs that is neither recorded nor a fact that the kind of report finds.
+
+    A fact is found again in the cell's curves where these are whole.
+    """
+    others = judges(wanted, measured.runs)
+    ends = measured.runs["status"].isin([Status.FINISHED, Status.DIVERGED])
+    runs = dict(list(measured.runs[ends].groupby("cell", sort=False)))
+    curves = dict(list(measured.curves.groupby("cell", sort=False)))
+    for want in wanted:
+        if want.cell.digest in runs and want.cell.digest in curves:
+            mine, curve = runs[want.cell.digest], curves[want.cell.digest]
+            yield from _of_cell(want, kind, mine.dropna(axis=1, how="all"), curve, known(want, others))
+
+
+def _of_cell(want: Wanted, kind: Kind, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:
+    tested = tuple(f"{split}_" for split in want.cell.task.tested)
+    named = {*RECORDED, "note", *curves} - {"cell"}
+    recorded = [name for name in runs if name in named or str(name).startswith(tested)]
+    again = kind.facts(want.cell, runs[recorded], curves, others)
+    for name in runs.columns.difference([*again, "cell"]):
+        yield f"cell {want.cell.digest}: its runs have the column {name}, which is none of its figures"
+    points = 1 + want.cell.recipe.steps // want.cell.recipe.log_every
+    whole = len(curves) == points * len(runs)
+    for name in again.columns.difference(recorded) if whole else ():
+        found, stated = (_numbers(frame[name]) if name in frame else np.nan for frame in (again, runs))
+        wrong = ~np.isclose(found, stated, rtol=1e-6, atol=0.0, equal_nan=True)
+        for seed in runs["seed"][wrong]:
+            yield f"cell {want.cell.digest} seed {seed}: {name} is not what its curve gives"
+
+
+def _numbers(values: "pd.Series[Any]") -> np.ndarray:
+    """Numbers and truth values, perhaps missing, as floats."""
+    return np.array([np.nan if pd.isna(value) else float(value) for value in values])

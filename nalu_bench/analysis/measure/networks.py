@@ -1,0 +1,103 @@
+"""Check that what is kept of the selected networks, matrices and predictions, can be that of the runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.agree import TRAINED
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.record import LARGEST
+from nalu_bench.plan.blocks import ranges_text
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.tasks.task import Probes
+
+Shapes = dict[str, tuple[int, ...]]
+"""Name -> shape of effective matrices."""
+
+
+def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
+    """A line for every run whose matrices or predictions are lost, or contradict its errors, its model or its task.
+
+    Args:
+        measured: runs, weights and predictions.
+        wanted: the cells of the plan.
+    """
+    runs = measured.runs[measured.runs["status"].isin(TRAINED)]
+    if runs.empty:
+        return
+    for name in ("weights", "predictions"):
+        yield from _lost(name, measured, runs)
+    errors: dict[Any, Any] = runs.set_index(["cell", "seed"])["sparsity_error"].to_dict()
+    weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
+    for want in wanted:
+        if want.cell.digest in weights:
+            yield from _matrix_faults(want.cell, weights[want.cell.digest], errors)
+        probes = want.cell.task.probes() if want.cell.digest in predictions else None
+        if probes is not None:
+            yield from _probe_faults(probes, predictions[want.cell.digest])
+
+
+def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
+    return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
+
+
+def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
+    """A line for every part that lacks rows of runs, although it keeps those of others, or had some when it was stored.
+
+    The oldest parts keep nothing, and some kinds of report keep nothing of a cell.
+    """
+    rows, parts = getattr(measured, name).reindex(columns=["cell", "seed"]), measured.manifest["parts"]
+    kept = set(rows.drop_duplicates().itertuples(index=False, name=None))
+    cells = set(rows["cell"])
+    for (cell, part), mine in runs[runs["cell"].isin(cells)].groupby(["cell", "part"]):
+        lost = [int(seed) for seed in mine["seed"] if (cell, seed) not in kept]
+        stored = f"{name}.parquet" in parts.get(f"{cell}/{part}", {}).get("files", ())
+        if lost and (stored or len(lost) < len(mine)):
+            yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
+
+
+def _matrix_faults(cell: Cell, weights: pd.DataFrame, errors: Mapping[Any, Any]) -> Iterator[str]:
+    """A line for every run without the matrices of its model, or whose sparsity error is not theirs.
+
+    A matrix that is too large to be kept may have a larger error than those that are.
+    """
+    small, whole = _matrices(cell)
+    for seed, rows in weights[weights["kind"] == "weight"].groupby("seed"):
+        shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
+        if shapes != small or len(rows) != len(small):
+            yield f"cell {cell.digest} seed {seed}: its weights are {shapes}, and those of its model {small}"
+            continue
+        stated, found = np.float32(errors.get((cell.digest, seed), np.nan)), _sparsity_error(rows["values"])
+        if stated < found or (whole and stated > found):  # neither is true without a selected step
+            yield f"cell {cell.digest} seed {seed}: sparsity_error is {stated:g}, and {found:g} by its weights"
+    if small and (lost := set(weights["seed"]) - set(weights.loc[weights["kind"] == "weight", "seed"])):
+        yield f"cell {cell.digest}: the seeds {sorted(lost)} have no weights of their model"
+
+
+def _matrices(cell: Cell) -> tuple[Shapes, bool]:
+    """The effective matrices of a model that are small enough to be kept, and whether these are all."""
+    shapes = {name: tuple(W.shape) for name, W in cell.model.build(cell.task).weights().items()}
+    small = {name: shape for name, shape in shapes.items() if np.prod(shape) <= LARGEST}
+    return small, len(small) == len(shapes)
+
+
+def _sparsity_error(matrices: "pd.Series[Any]") -> np.float32:
+    """As `units.functional.sparsity_error` of the worst matrix, in the precision of training."""
+    size = np.abs(np.concatenate([np.asarray(values, np.float32) for values in matrices]))
+    worst: np.float32 = np.minimum(size, np.abs(np.float32(1) - size)).max()
+    return worst
+
+
+def _probe_faults(probes: Probes, predictions: pd.DataFrame) -> Iterator[str]:
+    """A line for every run whose predictions are not of the task's probes."""
+    numbers, outputs = (axis.reshape(-1) for axis in np.indices(probes.targets.shape))
+    must = {
+        "probe": numbers, "output": outputs, "label": np.asarray(probes.labels, object)[numbers],
+        "target": probes.targets[numbers, outputs],
+    }  # fmt: skip
+    for (cell, seed), rows in predictions.groupby(["cell", "seed"]):
+        wrong = [name for name, values in must.items() if not np.array_equal(rows[name].to_numpy(), values)]
+        if wrong:
+            yield f"cell {cell} seed {seed}: {' and '.join(wrong)} of its predictions are not those of its task"

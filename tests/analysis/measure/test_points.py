@@ -1,0 +1,42 @@
+"""The points of committed curves are those that thinning leaves, and no run has another's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.points import copies, lost_points
+from nalu_bench.analysis.measure.record import kept_points
+
+
+def curves(steps: int, *losses: float) -> pd.DataFrame:
+    """An evaluation every 10 steps; the loss of each seed."""
+    at = np.arange(0, steps + 1, 10)
+    return pd.concat([pd.DataFrame({"cell": "c", "seed": seed, "step": at, "train_loss": loss / (1 + at)})
+                      for seed, loss in enumerate(losses)], ignore_index=True)  # fmt: skip
+
+
+def runs(steps: int) -> pd.DataFrame:
+    return pd.DataFrame({"cell": ["c"], "seed": [0], "steps": [steps], "log_every": [10], "selected_step": [steps]})
+
+
+@pytest.mark.parametrize("steps", [40, 2490, 2500, 10_000, 50_010])
+def test_what_thinning_leaves_is_whole(steps: int) -> None:
+    kept = kept_points(curves(steps, 1.0), runs(steps))
+    assert not list(lost_points(Measured(runs(steps), kept)))
+    assert not list(lost_points(Measured(runs(steps), kept_points(kept, runs(steps)))))
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (0.3, 0.35), (0.2, 0.7)])
+@pytest.mark.parametrize("steps", [60, 10_000])
+def test_a_curve_without_points_that_thinning_leaves_is_named(steps: int, low: float, high: float) -> None:
+    kept = kept_points(curves(steps, 1.0), runs(steps))
+    left = kept[(kept["step"] < low * steps) | (kept["step"] > high * steps)]
+    (line,) = lost_points(Measured(runs(steps), left))
+    assert line.startswith("cell c seed 0: its curve must have a point at 0 and every")
+
+
+def test_one_curve_for_two_seeds_is_named_unless_all_have_it() -> None:
+    assert list(copies(curves(40, 1.0, 2.0, 1.0))) == ["cell c: the seeds 0, 2 have one curve"]
+    assert not list(copies(curves(40, 1.0, 1.0)))
+    assert not list(copies(curves(40, np.nan, 2.0, np.nan))), "nothing is known of these"

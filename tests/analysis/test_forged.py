@@ -1,0 +1,320 @@
+"""Results that were edited by somebody who gives every file its new hash: `verify` names what the rest contradicts."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+from nalu_bench.analysis.measure.manifest import MANIFEST, sealed
+from nalu_bench.analysis.verify import verify_results
+from nalu_bench.plan.blocks import ranges_text
+
+TABLE1, TABLE5, TABLES = "madsen2020/table1", "trask2018/table5", "iit_report/tables"
+FIGURE, SUM, SERIES = "madsen2020/figure3a", "madsen2020/mnist_sum", "trask2018/table2"
+
+
+class Folder:
+    """A copy of committed results, to be edited: the manifest, the runs as text, the other tables by name."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.path = root / name
+        shutil.copytree(paths.CHECKOUT / "results" / name, self.path)
+        self.manifest: dict[str, Any] = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        self.runs = pd.read_csv(self.path / "runs.csv", dtype=str, keep_default_na=False)
+        self.tables = {path.stem: pd.read_parquet(path) for path in self.path.glob("*.parquet")}
+
+    @property
+    def unsolved(self) -> "pd.Series[bool]":
+        return self.runs["solved"] == "False"
+
+    def cell(self, **words: str) -> str:
+        """The first cell whose runs have these words."""
+        chosen = self.runs[np.logical_and.reduce([self.runs[name] == word for name, word in words.items()])]
+        return str(chosen["cell"].iloc[0])
+
+    def set(self, rows: "pd.Series[bool]", **values: str) -> None:
+        self.runs.loc[rows, list(values)] = list(values.values())
+
+    def without(self, rows: "pd.Series[bool]", *tables: str) -> None:
+        """Drop these runs from some tables, or from all."""
+        gone = set(zip(self.runs["cell"][rows], self.runs["seed"][rows], strict=True))
+        for name in tables or self.tables:
+            table = self.tables[name]
+            keys = zip(table["cell"], table["seed"].astype(str), strict=True)
+            self.tables[name] = table[[key not in gone for key in keys]]
+        if not tables:
+            self.runs = self.runs[~rows]
+
+    def faults(self) -> list[str]:
+        """Write everything with its hashes, and verify it."""
+        self.runs.to_csv(self.path / "runs.csv", index=False, lineterminator="\n")
+        for name, table in self.tables.items():
+            table.to_parquet(self.path / f"{name}.parquet", index=False)
+        self.manifest["runs"], self.manifest["files"] = len(self.runs), sealed(self.path)
+        (self.path / MANIFEST).write_text(json.dumps(self.manifest), encoding="utf-8")
+        return verify_results(self.path).faults
+
+
+Edit = Callable[[Folder], None]
+
+FORGERIES: list[Any] = []
+"""An experiment, the forgery, and what `verify` must say."""
+
+
+def forgery(name: str, *words: str) -> Callable[[Edit], Edit]:
+    def listed(edit: Edit) -> Edit:
+        FORGERIES.append(pytest.param(name, edit, words, id=f"{name}-{edit.__name__}"))
+        return edit
+
+    return listed
+
+
+@forgery(
+    TABLE1, "seed 0: status is skipped, and its model can do the task", "it has rows in curves, and no trained run"
+)
+@forgery(FIGURE, "status is skipped, and its model can do the task")
+def unsolved_runs_skipped(folder: Folder) -> None:
+    folder.set(folder.unsolved, status="skipped")
+
+
+@forgery(TABLE1, "0-24 holds the seeds 8+15+24, and runs.csv has no trained run of them")
+def unsolved_runs_failed_without_a_curve(folder: Folder) -> None:
+    folder.without(folder.unsolved, "curves", "weights")
+    folder.set(folder.unsolved, status="failed")
+
+
+@forgery(TABLE1, "0-24 holds the seeds 8+15+24, and runs.csv has no trained run of them")
+def unsolved_runs_left_out(folder: Folder) -> None:
+    folder.without(folder.unsolved)
+
+
+@forgery(TABLE1, "must be a whole block, and holds the seeds")
+def unsolved_runs_left_out_of_their_parts(folder: Folder) -> None:
+    folder.without(folder.unsolved)
+    parts = {}
+    for (cell, part), runs in folder.runs.groupby(["cell", "part"]):
+        span = ranges_text(map(int, runs["seed"]))
+        parts[f"{cell}/{span}"] = folder.manifest["parts"][f"{cell}/{part}"] | {"seeds": span}
+        folder.runs.loc[runs.index, "part"] = span
+    folder.manifest["parts"] = parts
+
+
+@forgery(TABLE1, "seeds is 90 in manifest.json, and must be 100", "asked is 90, and must be 100")
+def fewer_runs_asked_for(folder: Folder) -> None:
+    cell = folder.cell(model="nalu", solved="True")
+    folder.manifest["cells"][cell]["seeds"] = 90
+    folder.set(folder.runs["cell"] == cell, asked="90")
+
+
+@forgery(TABLE1, "(ten_parameter operation=mul / nmu) is one of the plan's, and not in manifest.json")
+def a_model_left_out(folder: Folder) -> None:
+    cell = folder.cell(model="nmu", operation="mul")
+    folder.without(folder.runs["cell"] == cell)
+    del folder.manifest["cells"][cell]
+    folder.manifest["parts"] = {key: part for key, part in folder.manifest["parts"].items() if cell not in key}
+
+
+@forgery(TABLE1, "0-24 holds the seeds 0-24, and runs.csv has no trained run of them")
+def a_model_without_runs(folder: Folder) -> None:
+    folder.without(folder.runs["model"] == "nmu")
+
+
+@forgery(TABLE1, "nobody asked for this seed")
+def a_seed_beyond_those_asked_for(folder: Folder) -> None:
+    folder.set(folder.runs["seed"] == "99", seed="150", part="150")
+
+
+@forgery(TABLE1, "operation is add, and must be mul")
+def another_operation(folder: Folder) -> None:
+    folder.set(folder.unsolved, operation="add")
+
+
+@forgery(FIGURE, "setting is hidden=9, and must be hidden=10")
+def another_setting(folder: Folder) -> None:
+    folder.set(folder.runs["setting"] == "hidden=10", setting="hidden=9")
+
+
+@forgery(SERIES, "role is cell in manifest.json, and must be reference", "role is cell, and must be reference")
+def a_reference_among_the_cells(folder: Folder) -> None:
+    cell = folder.cell(role="reference")
+    folder.manifest["cells"][cell]["role"] = "cell"
+    folder.set(folder.runs["cell"] == cell, role="cell")
+
+
+@forgery(TABLE1, "criteria threshold is 1.0 in manifest.json, and must be 2.157364549e-06")
+def another_threshold(folder: Folder) -> None:
+    for cell in folder.manifest["cells"].values():
+        cell["criteria"]["threshold"] = 1.0
+
+
+@forgery(SUM, "criteria thresholds test_mse_1 is 1000.0 in manifest.json, and must be 0.663")
+def another_threshold_of_the_references(folder: Folder) -> None:
+    for cell in folder.manifest["cells"].values():
+        if cell["criteria"]:
+            cell["criteria"]["thresholds"]["test_mse_1"] = 1000.0
+
+
+@forgery(TABLE1, "criteria threshold is None in manifest.json", "solved is not what its curve gives")
+def no_criterion_and_all_solved(folder: Folder) -> None:
+    for cell in folder.manifest["cells"].values():
+        cell["criteria"] = {}
+    folder.set(folder.runs["solved"] != "", solved="True", solved_at="1000")
+
+
+@forgery(TABLES, "its runs have the column solved, which is none of its figures")
+def solved_without_a_criterion(folder: Folder) -> None:
+    folder.runs["solved"] = "True"
+
+
+@forgery(TABLES, "test_accuracy_1e-05 is 1, which test_accuracy_0.1 0 rules out")
+def an_accuracy_below_a_stricter_one(folder: Folder) -> None:
+    folder.runs["test_accuracy_0.1"] = "0.0"
+
+
+@forgery(TABLES, "which test_mse ")
+def squared_errors_of_the_test_divided(folder: Folder) -> None:
+    folder.runs["test_mse"] = (folder.runs["test_mse"].astype(float) / 10).astype(str)
+
+
+@forgery(SERIES, "errors is contradicted by its curve (test_digits_1 is 1, and 0.9934 in its curve)")
+def a_tested_accuracy_that_the_curve_has(folder: Folder) -> None:
+    folder.runs["test_digits_1"] = "1.0"
+
+
+@forgery(TABLE1, "sparsity_error is 0.465207, and 0 by its weights")
+@forgery(SERIES, "and 0 by its weights")
+def perfect_weights(folder: Folder) -> None:
+    rows = folder.tables["weights"]
+    whole = [np.round(values) if kind == "weight" else values
+             for kind, values in zip(rows["kind"], rows["values"], strict=True)]  # fmt: skip
+    folder.tables["weights"] = rows.assign(values=whole)
+
+
+@forgery(TABLE1, "weights must have rows of all its runs, and has none of 0+2-4")
+def weights_of_unsolved_runs_left_out(folder: Folder) -> None:
+    folder.without(folder.unsolved, "weights")
+
+
+@forgery(TABLE1, "its weights are {'layers.0.W': (2, 4)}, and those of its model {'layers.0.W': (2, 4), 'layers.1.W'")
+def a_matrix_left_out(folder: Folder) -> None:
+    folder.tables["weights"] = folder.tables["weights"].query("name != 'layers.1.W'")
+
+
+@forgery(TABLE5, "target of its predictions are not those of its task", "cannot be made of its runs")
+def targets_that_are_the_predictions(folder: Folder) -> None:
+    rows = folder.tables["predictions"]
+    folder.tables["predictions"] = rows.assign(target=rows["prediction"])
+
+
+@forgery(TABLE5, "target of its predictions are not those of its task")
+def probes_far_away_left_out(folder: Folder) -> None:
+    folder.tables["predictions"] = folder.tables["predictions"].query("abs(target) <= 10")
+
+
+@forgery(TABLE5, "predictions must have rows of all its runs, and has none of 50-74")
+def predictions_of_some_parts_left_out(folder: Folder) -> None:
+    folder.tables["predictions"] = folder.tables["predictions"].query("seed < 50")
+
+
+@forgery(TABLE1, ": the seeds 0, 2 have one curve")
+def a_copy_of_a_good_run(folder: Folder) -> None:
+    curves, cell = folder.tables["curves"], folder.cell(model="nac_mul", seed="0")
+    copied = curves[(curves["cell"] == cell) & (curves["seed"] == 2)].assign(seed=0)
+    others = curves[(curves["cell"] != cell) | (curves["seed"] != 0)]
+    folder.tables["curves"] = pd.concat([copied, others], ignore_index=True)
+
+
+@forgery(FIGURE, "its curve must have a point at 0 and every 4,000 steps or more often")
+@forgery(TABLE1, "its curve must have a point at 0 and every 1,000 steps or more often")
+def points_of_curves_left_out(folder: Folder) -> None:
+    folder.tables["curves"] = folder.tables["curves"].query("step % 8000 == 0")
+
+
+@forgery(TABLE1, "must state torch in manifest.json")
+def a_part_without_versions(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        del part["torch"]
+
+
+@forgery(TABLE1, "commit is none, and ")
+def another_commit_of_a_run(folder: Folder) -> None:
+    folder.runs["commit"] = "none"
+
+
+@forgery(TABLE1, "seconds is 1.0 in manifest.json, and must be 2912.7")
+def another_time(folder: Folder) -> None:
+    folder.manifest["seconds"] = 1.0
+
+
+@forgery(TABLE1, "budget seeds is 1000 in manifest.json, and must be 100", "source is another in manifest.json")
+def another_budget_and_source(folder: Folder) -> None:
+    folder.manifest["budget"]["seeds"] = 1000
+    folder.manifest["source"] = "another"
+
+
+@forgery(TABLE1, "note is 'checked by hand', and must be ''")
+def a_note_on_runs(folder: Folder) -> None:
+    folder.runs["note"] = "checked by hand"
+
+
+@forgery(TABLE1, "its runs have the column test_mse_7, which is none of its figures")
+def a_column_of_no_figure(folder: Folder) -> None:
+    folder.runs["test_mse_7"] = "0.1"
+
+
+@forgery(TABLE1, "figure.csv is not what runs.csv and the printed numbers give")
+def another_number_in_the_figure(folder: Folder) -> None:
+    numbers = folder.path / "figure.csv"
+    numbers.write_text(numbers.read_text().replace("0.9", "0.8", 1))
+
+
+@forgery(TABLE1, "table.tex is not what runs.csv and the printed numbers give")
+def a_table_left_out(folder: Folder) -> None:
+    (folder.path / "table.tex").unlink()
+
+
+@forgery(TABLE1, "cannot be read to its end")
+def cells_without_an_order(folder: Folder) -> None:
+    folder.manifest["parts"] = [*folder.manifest["parts"]]
+
+
+@forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
+def the_name_of_another_experiment(folder: Folder) -> None:
+    folder.path = folder.path.rename(folder.path.with_name("table3"))
+
+
+@pytest.mark.parametrize(("name", "edit", "words"), FORGERIES)
+def test_a_forgery_with_matching_hashes_is_named(name: str, edit: Edit, words: tuple[str, ...], tmp_path: Path) -> None:
+    folder = Folder(tmp_path, name)
+    edit(folder)
+    faults = folder.faults()
+    for each in words:
+        assert any(each in fault for fault in faults), (each, faults[:5])
+
+
+def another_processor(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part["processor"] = "another"
+
+
+def another_picture(folder: Folder) -> None:
+    shutil.copy(paths.CHECKOUT / "results" / FIGURE / "figure.png", folder.path)
+
+
+def points_between_the_facts(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    early = (curves["step"] == 3000) & (curves["validation_mae"] > 1)
+    folder.tables["curves"] = curves.assign(train_loss=curves["train_loss"].where(~early, 0.5))
+
+
+@pytest.mark.parametrize("edit", [another_processor, another_picture, points_between_the_facts])
+def test_what_nothing_that_is_kept_contradicts_passes_as_the_table_of_faults_says(edit: Edit, tmp_path: Path) -> None:
+    folder = Folder(tmp_path, TABLE1)
+    edit(folder)
+    assert not [fault for fault in folder.faults() if "figure.csv" not in fault]
