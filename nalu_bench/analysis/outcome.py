@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nalu_bench.analysis.measure.manifest import read_manifest
 from nalu_bench.analysis.stats.verdicts import counts
-from nalu_bench.analysis.table.line import OWN_IN_WORDS
+from nalu_bench.analysis.table.line import OWN
 
 
 def told(folder: Path) -> str:
@@ -19,7 +19,7 @@ def told(folder: Path) -> str:
 def verdicts(folder: Path) -> str:
     """`18 agrees, 78 differs`."""
     with (folder / "table.csv").open(encoding="utf-8", newline="") as stream:
-        found = counts(row["verdict"] for row in csv.DictReader(stream) if OWN_IN_WORDS not in row["note"])
+        found = counts(row["verdict"] for row in csv.DictReader(stream) if OWN not in row["note"])
     return "nothing is printed" if found == "none" else found
 
 

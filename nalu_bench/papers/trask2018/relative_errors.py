@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import mode
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -183,11 +182,12 @@ class RelativeErrors(Kind):
         """Models with their percentages, and the printed ones with verdicts where some are printed."""
         operations = list(dict.fromkeys(line.place.operation for line in lines))
         printed = any(line.printed_text for line in lines)
-        seeds = mode(line.n_seeds for line in lines)
         rows: list[list[Shown]] = []
         for model, group in grouped(lines, _name).items():
             found = {line.place.operation: line for line in group}
-            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
+            seeds = sorted({line.n_seeds for line in group})
+            span = " to ".join(map(str, seeds[:: len(seeds) - 1 or 1]))
+            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {span} seeds": lambda line: Ours(line, form)}
             shows |= {"printed": Theirs} if printed else {}
             shows |= {"verdict": Judged} if any(line.verdict for line in group) else {}
             for number, (name, show) in enumerate(shows.items()):
