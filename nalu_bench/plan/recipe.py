@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 
-MOST_EVALUATIONS = 100_000
-"""Twenty times what papers have: the curve of a run has a row for each."""
+MOST_EVALUATIONS = 1_000_000
+"""Two hundred times what papers have: the curve of a run has a row for each."""
 
 COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")

@@ -17,6 +17,9 @@ from hydra.core.plugins import Plugins
 
 from nalu_bench import paths
 
+collect_ignore = ["faulty"]
+"""A package with every fault, also one that ends whoever imports it; `test_faulty.py` installs it."""
+
 Example = Callable[[str, Path], AbstractContextManager[Path]]
 
 

@@ -42,7 +42,7 @@ from nalu_bench.plan import compose, experiment
         (["recipe.learning_rate=1e39"], "recipe.learning_rate must be a number up to 3e38, got 1e+39"),
         (["recipe.epsilon=1e-50"], "recipe.epsilon must be 0, or large enough for single precision (1e-38), got 1e-50"),
         ([f"task.features={10**40}"], "task.features must be at most 2,147,483,647, got a number of 41 digits"),
-        (["recipe.steps=1000000000", "recipe.log_every=1"], "must be at most 100,000 evaluations"),
+        (["recipe.steps=1000000000", "recipe.log_every=1"], "must be at most 1,000,000 evaluations"),
         (["task.interpolation=[2,1]"], "task.interpolation must have low < high in every interval, got [2,1]"),
         (["task.extrapolation=[2,2]"], "task.extrapolation must have low < high in every interval, got [2,2]"),
         (["task.interpolation=3"], "must be [low,high]"),
