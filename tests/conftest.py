@@ -33,7 +33,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests marked `compiled` need a C++ compiler; importing torch's compiler warns on its own account."""
     for item in items:
         if item.get_closest_marker("compiled"):
-            item.add_marker(pytest.mark.skipif(not compiler.works(), reason="no C++ compiler"))
+            item.add_marker(
+                pytest.mark.skipif(not compiler.works(), reason=f"torch cannot compile: {compiler.refusal()}")
+            )
             item.add_marker(
                 pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
             )

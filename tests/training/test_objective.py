@@ -71,7 +71,9 @@ def test_in_training_the_condition_is_each_seeds_own(make_cell: MakeCell, tmp_pa
 
 @pytest.mark.parametrize("below", [0.0, -1.0, math.inf])
 def test_a_limit_that_cannot_be_is_refused(make_cell: MakeCell, below: float) -> None:
-    with pytest.raises(UsageError, match=r"model\.penalties\.sparsity\.below must be (above 0 and finite|a number up to 3e38)"):
+    with pytest.raises(
+        UsageError, match=r"model\.penalties\.sparsity\.below must be (above 0 and finite|a number up to 3e38)"
+    ):
         make_cell(penalty=Penalty(1.0, 0, 1, below)).validate()
 
 
