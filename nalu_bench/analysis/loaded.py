@@ -149,7 +149,7 @@ class Loaded:
 
     def __repr__(self) -> str:
         told = counts(line.verdict for line in self.lines if line.verdict)
-        return f"{self.experiment.name}: {self.experiment.title} ({self.experiment.source}). Verdicts: {told}."
+        return f"{self.experiment.name}: {self.experiment.heading}. Verdicts: {told}."
 
     def _repr_html_(self) -> str:
         """The tables with their verdicts, as a notebook shows them."""

@@ -126,7 +126,7 @@ class Report:
         few = f"; {FEW}" if any(_of_few(line) for line in self.lines) else ""
         if self.kind.experiment.local:
             return f"Intervals hold 95 %{few}."
-        own = [line.verdict for line in self.lines if line.verdict and line.printed and line.printed.own]
+        own = [line.verdict for line in self.lines if line.verdict and line.own]
         apart = f" Our own claims: {counts(own)}." if own else ""
         told = f" Intervals hold 95 %{few}." if few else ""
         return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict and line.counted)}.{apart}{told}"

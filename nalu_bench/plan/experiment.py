@@ -136,6 +136,11 @@ class Experiment:
     local: bool = False
 
     @property
+    def heading(self) -> str:
+        """What is reproduced and where it stands, for the headings of tables: `Title (Paper, Table 1)`."""
+        return f"{self.title} ({self.source})"
+
+    @property
     def artifact(self) -> str:
         """`table1` of `madsen2020/table1`."""
         return self.name.rpartition("/")[2]

@@ -138,7 +138,8 @@ class Table(Task):
         return 1
 
     def rows(self, split: str) -> Rows:
-        self._check_precision()
+        if split == "train":  # once for all splits
+            self._check_precision()
         return Rows(len(self._rows()[split]), remainder=KEEP)
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:

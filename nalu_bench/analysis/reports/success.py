@@ -229,7 +229,7 @@ class Success(Kind):
                     names = [""] * len(names)
                 above = [""] * len(above)
         header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in columns.values())]
-        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+        return [Table(self.experiment.heading, header, rows)]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""

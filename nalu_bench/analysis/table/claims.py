@@ -30,10 +30,10 @@ def claims_table(
             its sentence. form: how the number of a line is written.
     """
     groups = grouped(claims, lambda line: (line.place.metric, line.printed_text)).items()
-    own, told = any(map(_own, claims)), any(map(under, claims)) or len(groups) < len(claims)
+    own, told = any(line.own for line in claims), any(map(under, claims)) or len(groups) < len(claims)
     rows: list[list[Shown]] = []
     for (_, sentence), group in groups:
-        head: list[Shown] = [sentence, *(["us" if _own(group[0]) else "the source"] if own else [])]
+        head: list[Shown] = [sentence, *(["us" if group[0].own else "the source"] if own else [])]
         if len(group) > 1:
             rows.append([*head, together(group), "", "", ""])
             head = [""] * len(head)
@@ -42,10 +42,6 @@ def claims_table(
             rows.append([*head, *where, how_tested(line), Ours(line, form(line)), Judged(line)])
     header = ["Claim", *(["said by"] if own else []), *(["under"] if told else []), "tested by", "ours", "verdict"]
     return [Table(f"Claims. {about}", header, rows)] if claims else []
-
-
-def _own(line: Line) -> bool:
-    return line.printed is not None and line.printed.own
 
 
 def how_tested(line: Line) -> str:

@@ -118,6 +118,11 @@ class Line:
     threshold: str = ""
 
     @property
+    def own(self) -> bool:
+        """Whether it is about a claim of this project, which no paper makes."""
+        return self.printed is not None and self.printed.own
+
+    @property
     def judged(self) -> bool:
         """Whether the comparison was made, whatever came out."""
         return self.verdict not in (None, Verdict.NOT_COMPARABLE)
@@ -125,7 +130,7 @@ class Line:
     @property
     def counted(self) -> bool:
         """Whether the verdict stands in counts of verdicts: not of our own claims, or on the very seeds behind it."""
-        return self.verdict not in (None, Verdict.SAME_SEEDS) and not (self.printed and self.printed.own)
+        return self.verdict not in (None, Verdict.SAME_SEEDS) and not self.own
 
     @property
     def printed_text(self) -> str:
@@ -134,10 +139,9 @@ class Line:
 
     def told(self) -> tuple[str, ...]:
         """All notes, with whose claim it is and its threshold as a sentence."""
-        own = self.printed is not None and self.printed.own
         if not self.threshold:
-            return (*self.notes, OWN) if own else self.notes
-        return (*self.notes, f"{OWN_IN_WORDS if own else IN_WORDS}{self.threshold}")
+            return (*self.notes, OWN) if self.own else self.notes
+        return (*self.notes, f"{OWN_IN_WORDS if self.own else IN_WORDS}{self.threshold}")
 
     def shown(self) -> str:
         """The verdict, with how far a number differs."""

@@ -152,7 +152,7 @@ class SeriesSuccess(Sweep):
             for length in dict.fromkeys(length for length, _ in found)
         ]
         left_out = "".join(f" ({note})" for note in dict.fromkeys(note for line in limits for note in line.notes))
-        title = f"Thresholds: mean squared error{left_out}. {self.experiment.title} ({self.experiment.source})"
+        title = f"Thresholds: mean squared error{left_out}. {self.experiment.heading}"
         return Table(title, [self.report.axis, *LIMITS.values()], rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":

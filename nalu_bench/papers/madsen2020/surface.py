@@ -167,7 +167,7 @@ class Surface(Kind):
                 row.append(Ours(line, form))
                 row += [Theirs(line), Judged(line)] if metric in printed else []
             rows.append(row)
-        return [Table(f"{self.experiment.title} ({self.experiment.source})", header, rows)]
+        return [Table(self.experiment.heading, header, rows)]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The surfaces as the paper draws them, and below them the same losses as maps."""

@@ -79,7 +79,7 @@ class Sweep(Success):
             style.label(model): self._block(style.label(model), group, places, form, judged)
             for model, group in grouped(lines, lambda line: line.place.model).items()
         }
-        packed, about = list(_packed(first, blocks)), f"{self.experiment.title} ({self.experiment.source})"
+        packed, about = list(_packed(first, blocks)), self.experiment.heading
         return [
             _side_by_side(
                 f"{name}{': ' + ' and '.join(labels) if len(packed) > 1 else ''}. {about}",

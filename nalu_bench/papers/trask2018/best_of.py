@@ -149,14 +149,10 @@ class BestOf(Kind):
         errors = grouped([line for line in lines if line.place.metric == MEASURE], lambda line: line.place.setting)
         predictions = [line for line in lines if line.place.metric == PREDICTION]
         return [
-            *claims_table(self._title, claims, lambda line: line.place.setting.told()),
+            *claims_table(self.experiment.heading, claims, lambda line: line.place.setting.told()),
             *(self._errors_table(setting, group) for setting, group in errors.items()),
             *([self._predictions_table(predictions)] if predictions else []),
         ]
-
-    @property
-    def _title(self) -> str:
-        return f"{self.experiment.title} ({self.experiment.source})"
 
     def _errors_table(self, setting: Setting, lines: Sequence[Line]) -> Table:
         """Three lines a model: ours, the printed number, the verdict."""
@@ -170,7 +166,7 @@ class BestOf(Kind):
                 shown = [show(found[split]) if split in found else EMPTY for split in self.report.splits]
                 rows.append(["" if number else style.label(model), "" if number else group[0].notes[0], name, *shown])
         under = f"{setting.told()}. " if setting else ""
-        return Table(f"{under}{self._title}", ["", "runs", "", *self.report.splits.values()], rows)
+        return Table(f"{under}{self.experiment.heading}", ["", "runs", "", *self.report.splits.values()], rows)
 
     def _predictions_table(self, lines: Sequence[Line]) -> Table:
         models = list(dict.fromkeys(line.place.model for line in lines))

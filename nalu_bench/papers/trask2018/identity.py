@@ -166,7 +166,7 @@ class Identity(Kind):
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, errors = parted(lines)
-        title = f"{self.experiment.title} ({self.experiment.source})"
+        title = self.experiment.heading
         return [self._errors_table(errors, title), *claims_table(title, claims, lambda _: "")]
 
     def _errors_table(self, lines: Sequence[Line], title: str) -> Table:

@@ -119,7 +119,7 @@ class IdentityIntegers(Identity):
             [_label(line), Ours(line, _as_printed), Theirs(line), Judged(line), "; ".join(line.notes)] for line in far
         ]
         reach = self.report.reach
-        title = f"Over all integers from -{reach:,} to {reach:,}. {self.experiment.title} ({self.experiment.source})"
+        title = f"Over all integers from -{reach:,} to {reach:,}. {self.experiment.heading}"
         header = ["Activation", "ours, mean of the seeds", "printed", "verdict", "note"]
         return [Table(title, header, rows), *super().tables(lines)]
 

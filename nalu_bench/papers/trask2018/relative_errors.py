@@ -157,7 +157,7 @@ class RelativeErrors(Kind):
         errors = [line for line in lines if line.place.metric == RELATIVE and line.n_seeds]
         raw = [line for line in lines if line.place.metric in (RAW, UNTRAINED) and line.n_seeds and line.printed_text]
         return [
-            *claims_table(self._title, claims, lambda line: _inputs(line.place)),
+            *claims_table(self.experiment.heading, claims, lambda line: _inputs(line.place)),
             *self._split_tables(errors, "error in % of the untrained model's", score),
             *self._split_tables(raw, "mean squared error", four_digits),
         ]
@@ -170,10 +170,6 @@ class RelativeErrors(Kind):
             (split, [line for line in by_law[law] if line.place.split == split]) for law in laws for split in SPLITS
         ]
         return [self._table(group, f"{SPLITS[split]}, {quantity}", form) for split, group in by_split if group]
-
-    @property
-    def _title(self) -> str:
-        return f"{self.experiment.title} ({self.experiment.source})"
 
     def _is_chosen(self, setting: Setting) -> bool:
         return self.report.chosen.items() <= setting.items()
@@ -194,7 +190,7 @@ class RelativeErrors(Kind):
                 shown = [show(found[each]) if each in found else EMPTY for each in operations]
                 rows.append(["" if number else model, *([name] if printed else []), *shown])
         labels = [style.operation_label(lines[0].place.task, each) for each in operations]
-        title = f"{quantity}, {_inputs(lines[0].place)}. {self._title}"
+        title = f"{quantity}, {_inputs(lines[0].place)}. {self.experiment.heading}"
         return Table(title, ["", *([""] if printed else []), *labels], rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":

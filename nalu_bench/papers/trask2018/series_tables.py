@@ -36,16 +36,19 @@ def tables(
         lines: all lines of the report. pairs: the printed errors, by the place of the mean absolute one.
     """
     claims, (_, errors) = parted(lines)[0], parted(measured(lines))
-    about = f"{experiment.title} ({experiment.source})"
-    found = claims_table(about, claims, lambda line: style.operation_label(line.place.task, line.place.operation))
+    found = claims_table(experiment.heading, claims, _operation)
     found += [_contradictions(pairs)] if pairs else []
     for part in grouped(errors, lambda line: line.place.operation).values():
         by = {metric: _by(each) for metric, each in grouped(part, lambda line: line.place.metric).items()}
-        name = style.operation_label(part[0].place.task, part[0].place.operation)
+        name = _operation(part[0])
         found += [_errors(by[metric], f"{name}, mean {kind} error") for metric, kind in KINDS.items() if metric in by]
         found += [_beside(by.get("ratio", {}), by.get("way", {}), report, name), _rounding(by["rounding"], name)]
         found += [_single(by.get("digits", {}), by.get(LATE_FALL, {}), name)]
     return found
+
+
+def _operation(line: Line) -> str:
+    return style.operation_label(line.place.task, line.place.operation)
 
 
 def measured(lines: Sequence[Line]) -> list[Line]:

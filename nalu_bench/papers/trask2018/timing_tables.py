@@ -76,7 +76,7 @@ class Tables:
             for name, show in shows.items():
                 shown = [show(found[time]) if time in found else EMPTY for time in self.shown]
                 rows += [["" if name != "ours" else agent, name, *shown]] if found else []
-        return Table(f"Average reward, {group}. {self._title}", ["Agent", "", *map(_at, self.shown)], rows)
+        return Table(f"Average reward, {group}. {self.experiment.heading}", ["Agent", "", *map(_at, self.shown)], rows)
 
     def _success(self, lines: Sequence[Line], group: str) -> Table:
         header = ["Agent", "T50", "Success on the trained T", *map(_at, self.shown), "Late gain, points"]
@@ -91,7 +91,7 @@ class Tables:
                 "; ".join(filter(None, [agent, *remarks])), Ours(t50, until(last)), Ours(mean, percent), *beyond,
                 Ours(gain, lambda value: f"{100 * value:+.1f}"),
             ])  # fmt: skip
-        return Table(f"Success, {group}. {self._title}", header, rows)
+        return Table(f"Success, {group}. {self.experiment.heading}", header, rows)
 
     def _mastery(self, mean: Line) -> str:
         """A remark on an agent that has not mastered the trained times."""
@@ -128,11 +128,7 @@ class Tables:
         def form(line: Line) -> Format:
             return _form(self.claims[line.place.metric.removeprefix(CLAIM)], last)
 
-        return claims_table(self._title, parted(lines)[0], lambda line: in_words(line.place), form)
-
-    @property
-    def _title(self) -> str:
-        return f"{self.experiment.title} ({self.experiment.source})"
+        return claims_table(self.experiment.heading, parted(lines)[0], lambda line: in_words(line.place), form)
 
 
 def _form(said: Sentence, last: int) -> Format:
