@@ -23,9 +23,9 @@ def add(verbs: "asked.Verbs") -> None:
 
 def verify(options: argparse.Namespace) -> int:
     """Print a line a folder; returns 1 if anything is wrong."""
-    from nalu_bench.analysis.verified import Verified
-    from nalu_bench.analysis.verify import targets
-    from nalu_bench.analysis.verify import verify as check
+    from nalu_bench.verify.folder import targets
+    from nalu_bench.verify.folder import verify as check
+    from nalu_bench.verify.verified import Verified
 
     if options.rerun is not None and options.rerun < 1:
         raise UsageError(f"--rerun must be at least 1, got {options.rerun}.")
@@ -48,8 +48,8 @@ def verify(options: argparse.Namespace) -> int:
 
 def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
     """Train random finished blocks of the folders again; returns how many differ or can no longer be trained."""
-    from nalu_bench.analysis.verify import finished
     from nalu_bench.running.rerun import choose, rerun
+    from nalu_bench.verify.folder import finished
 
     found = [block for folder in folders for block in finished(folder)]
     seed = random.randrange(10**6) if options.seed is None else options.seed

@@ -14,8 +14,8 @@ import pytest
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.verify import targets
 from nalu_bench.files import hashes
+from nalu_bench.verify.folder import targets
 
 COMMITTED = targets([], paths.CHECKOUT / "results")
 

@@ -18,11 +18,11 @@ from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.analysis.render import learning_curves
-from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 from nalu_bench.pages import build
 from nalu_bench.pages import page as pages
 from nalu_bench.pages.page import page
+from nalu_bench.verify.folder import targets
 
 pytestmark = pytest.mark.pictures
 

@@ -9,9 +9,9 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis import results
-from nalu_bench.analysis.verify import targets
 from nalu_bench.plan import compose, experiment
 from nalu_bench.store.reader import Store
+from nalu_bench.verify.folder import targets
 
 FROZEN = Path(__file__).with_name("frozen_cells.csv")
 """One line a committed cell: experiment, label, digest. Lines are added with new results, and never changed."""

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
-from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
@@ -20,6 +19,7 @@ from nalu_bench.running.comparison import same_bits, shifts
 from nalu_bench.running.rerun import choose
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_results
+from nalu_bench.verify.folder import targets
 
 NAME = "madsen2020/table1"
 SMOKE = ["budget=smoke", "seeds=3", "compile=false", "device.workers=1"]

@@ -10,8 +10,8 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.record import LARGEST, POINTS, kept_points, small_weights
-from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
+from nalu_bench.verify.folder import targets
 
 
 def test_of_every_run_the_rows_at_and_before_its_selected_and_solved_step_are_kept() -> None:

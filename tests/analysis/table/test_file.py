@@ -10,8 +10,8 @@ from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import KEYS, Place
-from nalu_bench.analysis.verify import targets
 from nalu_bench.plan.setting import Setting
+from nalu_bench.verify.folder import targets
 
 PLACE = Place("arithmetic", Setting({"hidden": 4}), "add", "extrapolation", "nau", "success_rate")
 LINE = Line(

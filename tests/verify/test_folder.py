@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
-from nalu_bench.analysis.verify import targets
 from nalu_bench.cli import main
 from nalu_bench.files import hashes
+from nalu_bench.verify.folder import targets
 
 NAME = "madsen2020/table1"
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.points import copies, lost_points
 from nalu_bench.analysis.measure.record import kept_points
+from nalu_bench.verify.points import copies, lost_points
 
 
 def curves(steps: int, *losses: float) -> pd.DataFrame:

@@ -12,8 +12,8 @@ import pytest
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import MANIFEST, sealed
-from nalu_bench.analysis.verify import verify_results
 from nalu_bench.plan.blocks import ranges_text
+from nalu_bench.verify.folder import verify_results
 
 TABLE1, TABLE5, TABLES = "madsen2020/table1", "trask2018/table5", "iit_report/tables"
 FIGURE, SUM, SERIES = "madsen2020/figure3a", "madsen2020/mnist_sum", "trask2018/table2"

@@ -10,12 +10,12 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
-from nalu_bench.analysis.verified import Verified
 from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan.identity import address
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import part_faults
 from nalu_bench.store.reader import REMEDY
+from nalu_bench.verify.verified import Verified
 
 
 def cells(folder: Path) -> Iterator[Path]:

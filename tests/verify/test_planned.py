@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nalu_bench.analysis.planned import plan_of
 from nalu_bench.plan import compose, experiment, ranking
+from nalu_bench.verify.planned import plan_of
 
 
 def manifest(name: str, *overrides: str, **budget: Any) -> dict[str, Any]:

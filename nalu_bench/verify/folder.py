@@ -6,27 +6,27 @@ from pathlib import Path
 
 from nalu_bench.analysis import folders, results
 from nalu_bench.analysis.described import departures, entries, judges, seconds
-from nalu_bench.analysis.facts import wrong_facts
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements, part_faults
-from nalu_bench.analysis.measure.bounds import impossible
 from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.networks import network_faults
-from nalu_bench.analysis.measure.points import copies, lost_points
 from nalu_bench.analysis.measure.read import parse
 from nalu_bench.analysis.measure.recheck import Check, findings
-from nalu_bench.analysis.planned import plan_of
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.kind import Kind
-from nalu_bench.analysis.verified import Verified
-from nalu_bench.analysis.verify_store import cells, verify_cells
 from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.plan.compose import Plan
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
 from nalu_bench.store.integrity import file_faults
+from nalu_bench.verify.bounds import impossible
+from nalu_bench.verify.facts import wrong_facts
+from nalu_bench.verify.networks import network_faults
+from nalu_bench.verify.planned import plan_of
+from nalu_bench.verify.points import copies, lost_points
+from nalu_bench.verify.store import cells, verify_cells
+from nalu_bench.verify.verified import Verified
 
 RESTORE = "restore this folder from git, or delete it to have it made again"
 
