@@ -61,15 +61,20 @@ def collect(
 
 
 def _trained_again(wanted: Sequence[Wanted], store: Store, committed: Measured | None) -> dict[str, set[int]]:
-    """Cell -> the seeds of blocks that were committed and are in the store from another training."""
+    """Cell -> the seeds of blocks that were committed and are in the store from another training.
+
+    A block of which more seeds are asked for than were committed is the store's: all its runs are of one training.
+    """
     again: dict[str, set[int]] = {}
     if committed is None:
         return again
     for want in wanted:
+        held = _seeds(committed.runs, want.cell)
         for manifest in store.manifests(want.cell):
             before = committed.manifest["parts"].get(f"{want.cell.digest}/{manifest['seeds']}")
-            if before is not None and before.get("files") != manifest.get("files"):
-                again.setdefault(want.cell.digest, set()).update(parse_ranges(manifest["seeds"]))
+            asked = set(parse_ranges(manifest["seeds"])).intersection(want.seeds)
+            if before is not None and before.get("files") != manifest.get("files") and asked <= held:
+                again.setdefault(want.cell.digest, set()).update(asked)
     return again
 
 

@@ -17,6 +17,7 @@ from nalu_bench import load
 from nalu_bench.analysis import results as writer
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
+from nalu_bench.analysis.measure.read import read
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.success import Success
@@ -97,6 +98,21 @@ def test_a_committed_block_that_was_trained_again_stays_as_it_is(
     monkeypatch.setattr(Store, "runs", lambda *given: runs(*given).assign(commit="another"))
     assert set(writer.measured(plan, store).runs["commit"]) == {"another"}
     assert files(writer.write(plan, store, results)[0]) == first
+
+
+def test_a_committed_block_of_which_more_seeds_are_asked_for_is_taken_from_its_new_training(
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, results = Store(tmp_path / "runs"), tmp_path / "results"
+    fewer = replace(plan, cells=[replace(want, seeds=want.seeds[:1]) for want in plan.cells])
+    writer.write(fewer, store, results)
+    manifests, runs, other = Store.manifests, Store.runs, {"files": {}, "commit": "another"}
+    monkeypatch.setattr(Store, "manifests", lambda *given: [one | other for one in manifests(*given)])
+    monkeypatch.setattr(Store, "runs", lambda *given: runs(*given).assign(commit="another"))
+    committed = read(writer.write(plan, store, results)[0])
+    assert committed is not None
+    assert len(committed.runs) == sum(len(want.seeds) for want in plan.cells)
+    assert set(committed.runs["commit"]) == {"another"}
 
 
 def test_a_smaller_budget_and_changed_values_go_to_local(plan: compose.Plan, tmp_path: Path) -> None:
