@@ -5,11 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from platform import machine as machine_name
 from platform import python_version
+from statistics import median
 from typing import Any
 
 import torch
 import worlds
-from measure import AGENTS, COMPILED, CORES, EAGER, IMAGES, PLAIN, WORKLOADS, measure
+from measure import AGENTS, COMPILED, CORES, EAGER, IMAGES, OWN, PLAIN, TOGETHER, WORKLOADS, Workload, measure
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -28,6 +29,9 @@ TABLED = 100
 TIMES = 2
 """Repetitions of each measurement; the fastest counts."""
 
+PAIRS = 7
+"""Measurements of both kinds of kernels, by turns."""
+
 
 def main() -> None:
     ways = [(PLAIN, SEEDS[PLAIN]), (EAGER, SEEDS[EAGER]), *((COMPILED, seeds) for seeds in GROWTH)]
@@ -41,11 +45,12 @@ def main() -> None:
             found = measure(workload, program, seeds, TIMES)
             rows.append({"workload": workload.name, "program": program.title, "seeds": seeds, **asdict(found)})
             bar.update()
+    pairs = [kernels(workload) for workload in tqdm((*WORKLOADS, TOGETHER), unit="workload", desc="kernels by turns")]
     rates = worlds.measure(CORES)
     machine = {"processor": _processor(), "cores": CORES, "torch": torch.__version__, "python": python_version()}
-    content = {"machine": machine, "rows": rows, "worlds": rates}
+    content = {"machine": machine, "rows": rows, "kernels": pairs, "worlds": rates}
     (FOLDER / "bench.json").write_text(json.dumps(content, indent=1) + "\n")
-    text = f"{table(rows, machine)}\n\n{image_table(rows)}\n\n{world_table(rates, rows)}"
+    text = "\n\n".join([table(rows, machine), kernel_table(pairs), image_table(rows), world_table(rates, rows)])
     (FOLDER / "bench.md").write_text(f"<!-- made by: make bench -->\n\n{text}\n")
     figure(rows)
     print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
@@ -77,6 +82,27 @@ def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
     ]  # fmt: skip
     text = tabulate(lines, headers, tablefmt="github", disable_numparse=True)
     return f"{text}\n\n{machine['cores']} cores busy: {machine['processor']}; torch {machine['torch']}."
+
+
+def kernels(workload: Workload) -> dict[str, Any]:
+    """Microseconds per seed-step with either kind of kernels, measured by turns."""
+    found: dict[str, Any] = {"workload": workload.title, COMPILED.kernels: [], OWN.kernels: []}
+    for _ in range(PAIRS):
+        for program in (COMPILED, OWN):
+            found[program.kernels].append(measure(workload, program, TABLED).microseconds)
+    return found
+
+
+def kernel_table(pairs: list[dict[str, Any]]) -> str:
+    """Medians for both kinds of kernels, and how many times faster ours are: the median and the range of all pairs."""
+    lines = []
+    for pair in pairs:
+        before, after = pair[COMPILED.kernels], pair[OWN.kernels]
+        ratios = sorted(one / other for one, other in zip(before, after, strict=True))
+        times = f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        lines.append([pair["workload"], f"{median(before):.2f}", f"{median(after):.2f}", times])
+    headers = ["workload, 100 seeds", "torch's kernels, µs per seed-step", "own kernels", "times faster"]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
 
 
 def image_table(rows: list[dict[str, Any]]) -> str:

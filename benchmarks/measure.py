@@ -32,6 +32,8 @@ class Workload:
         target: microseconds per seed-step to reach on two cores.
         images: images of a step, where a step is best told in images; else 0.
         timed: steps, and steps between evaluations, instead of the program's: for steps that take long.
+        beside: what distinguishes the cells that are trained side by side on one draw, as on the command line; the time
+            is that of one of them.
     """
 
     name: str
@@ -41,12 +43,18 @@ class Workload:
     target: float
     images: int = 0
     timed: tuple[int, int] | None = None
+    beside: tuple[tuple[str, ...], ...] = ((),)
+
+    def cells(self, steps: int, log_every: int, kernels: str = "torch") -> list[Cell]:
+        """The cells with other steps than the protocol's."""
+        plans = [compose.plan_cells(["budget=paper", *self.overrides, *more], multirun=False) for more in self.beside]
+        cells = [plan.cells[0].cell for plan in plans]
+        changed = {"steps": steps, "log_every": log_every, "kernels": kernels}
+        return [replace(cell, recipe=replace(cell.recipe, **changed)) for cell in cells]
 
     def cell(self, steps: int, log_every: int) -> Cell:
-        """The cell with other steps than the protocol's."""
-        plan = compose.plan_cells(["budget=paper", *self.overrides], multirun=False)
-        cell = plan.cells[0].cell
-        return replace(cell, recipe=replace(cell.recipe, steps=steps, log_every=log_every))
+        """The first of the cells."""
+        return self.cells(steps, log_every)[0]
 
 
 WORKLOADS = (
@@ -54,6 +62,14 @@ WORKLOADS = (
     Workload("nalu", "NALU, 100 inputs", ("task=arithmetic", "model=nalu", "recipe=madsen2020"), 5_000_000, 14),
     Workload("ten_parameter", "NMU, 4 inputs", ("task=ten_parameter", "model=nmu", "recipe=madsen2020"), 200_000, 3),
 )
+
+TOGETHER = Workload(
+    "together", "six cells on one draw, 100 inputs", ("task=arithmetic", "recipe=madsen2020"), 5_000_000, 0, beside=(
+        ("model=nmu",), ("model=nalu",), ("model=nac_mul",),
+        ("model=linear", "task.operation=add"), ("model=nau", "task.operation=add"), ("model=nalu", "task.operation=add"),
+    ),
+)  # fmt: skip
+"""Cells of Madsen & Johansen's Table 2."""
 
 IMAGES = Workload(
     "images", "CNN and NAC₊, series of 10 images", (
@@ -79,11 +95,13 @@ class Program:
     compiled: bool | None  # None: the plain loop
     steps: int
     log_every: int
+    kernels: str = "torch"
 
 
 PLAIN = Program("plain torch loop", None, 3000, 1000)
 EAGER = Program("engine, eager", False, 400, 200)
 COMPILED = Program("engine, compiled", True, 2000, 1000)
+OWN = Program("engine, own kernels", True, 2000, 1000, "own")
 
 
 @dataclass(frozen=True)
@@ -125,7 +143,7 @@ def _measure(workload: Workload, program: Program, seeds: int) -> Measurement:
     for worker in workers:
         worker.join()
     seconds = max(end for _, end, _, _ in found) - min(begin for begin, _, _, _ in found)
-    timed = (program.steps - program.log_every) * seeds
+    timed = (program.steps - program.log_every) * seeds * len(workload.beside)
     return Measurement(seconds / timed * 1e6, sum(peak for *_, peak, _ in found), sum(growth for *_, growth in found))
 
 
@@ -170,11 +188,21 @@ def _plain(workload: Workload, program: Program, block: Block, clock: Callable[.
 
 def _engine(workload: Workload, program: Program, block: Block, clock: Callable[..., None]) -> None:
     from nalu_bench.training.compilation import Mode
-    from nalu_bench.training.loop import train_block
+    from nalu_bench.training.loop import Request, train_together
 
-    cell = workload.cell(program.steps, program.log_every)
+    cells = workload.cells(program.steps, program.log_every, program.kernels)
     with tempfile.TemporaryDirectory() as folder:
-        train_block(cell, block, Mode("cpu", bool(program.compiled)), Path(folder) / "block.pt", clock)
+        requests = [
+            Request(cell, block, Path(folder) / f"{number}.pt", _silent if number else clock)
+            for number, cell in enumerate(cells)
+        ]
+        for _, outcome in train_together(requests, Mode("cpu", bool(program.compiled))):
+            if isinstance(outcome, Exception):
+                raise outcome
+
+
+def _silent(step: int, solved: int) -> None:
+    """All cells advance together: the clock of one tells their time."""
 
 
 def _peak() -> float:

@@ -167,10 +167,10 @@ def killed_and_resumed(
 
         update = loop._Loop.update
 
-        def killed(self: loop._Loop, numbers: "Tensor") -> None:
+        def killed(self: loop._Loop, numbers: "Tensor", shared: "dict[Any, Tensor]") -> None:
             if self.step == step:
                 raise KeyboardInterrupt
-            update(self, numbers)
+            update(self, numbers, shared)
 
         with monkeypatch.context() as patch:
             patch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)

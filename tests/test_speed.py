@@ -12,8 +12,8 @@ def test_the_cell_of_every_timed_workload_composes(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(BENCHMARKS)
     import measure
 
-    for workload in (*measure.WORKLOADS, measure.IMAGES, measure.AGENTS):
-        assert workload.cell(20, 10).recipe.steps == 20
+    for workload in (*measure.WORKLOADS, measure.TOGETHER, measure.IMAGES, measure.AGENTS):
+        assert all(cell.recipe.steps == 20 for cell in workload.cells(20, 10))
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ class Recipe:
         clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.
         clip_at: the largest norm or absolute value.
         streams: a name of `training.random`: where all random numbers come from.
+        kernels: a name of `training.kernels`: torch, or own, which is faster but rounds otherwise (other runs).
     """
 
     name: str
@@ -70,6 +71,7 @@ class Recipe:
     clipping: str = field(default="none", metadata={"before": "none"})
     clip_at: float = field(default=1.0, metadata={"before": 1.0})
     streams: str = field(default="addressable", metadata={"before": "addressable"})
+    kernels: str = field(default="torch", metadata={"before": "torch"})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
@@ -113,4 +115,5 @@ class Recipe:
             (registry.schedules, self.schedule),
             (registry.clippings, self.clipping),
             (registry.streams, self.streams),
+            (registry.kernels, self.kernels),
         ]

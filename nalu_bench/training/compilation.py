@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx import GraphModule
 
 Flat = Callable[..., Sequence[Tensor]]
 """A function from tensors alone to a sequence of tensors."""
@@ -46,27 +47,36 @@ class _Graph:
     @torch.no_grad()
     def __call__(self, *tensors: Tensor) -> Sequence[Tensor]:
         if self.compiled is None:
-            self.compiled = _compile(self.function, tensors)
+            self.compiled = compiled(traced(self.function, tensors), tensors)
         return self.compiled(*tensors)
 
 
-def _compile(function: Flat, tensors: Sequence[Tensor]) -> Flat:
+def traced(function: Flat, tensors: Sequence[Tensor]) -> GraphModule:
+    """The operations of a function, for tensors of the shapes and types of these."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    found: GraphModule = make_fx(function, tracing_mode="fake")(*tensors)
+    return found
+
+
+def compiled(operations: GraphModule, tensors: Sequence[Tensor]) -> Flat:
     """Compile a graph, or take it from TorchInductor's cache of graphs on disk.
 
     The cache is used within a tracing context alone, as `torch.compile` has one. Without it, the graphs of an agent
     take 70 s in every process; with it, they take 10 s in all but the first. Its keys do not tell the instruction sets
     of processors apart, and a graph compiled for another one gives wrong numbers: the tag does.
     """
-    import torch._inductor
+    import torch._inductor.config
     from torch._guards import TracingContext, tracing
     from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.proxy_tensor import make_fx
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    traced: Any = make_fx(function, tracing_mode="fake")(*tensors)
     context = TracingContext(FakeTensorMode(shape_env=ShapeEnv()))
     settings: Any = torch.compiler.config
-    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()):
-        compiled: Flat = torch._inductor.compile(traced, list(tensors))
+    checks: Any = torch._inductor.config.patch(
+        size_asserts=False, alignment_asserts=False
+    )  # they take 4 to 15 % of a step
+    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()), checks:
+        found: Flat = torch._inductor.compile(operations, list(tensors))
     gc.freeze()  # the compiler leaves a million objects, and a full collection of them takes a quarter of a second
-    return compiled
+    return found

@@ -6,6 +6,7 @@ or with other operations on the same inputs, can train on one draw.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -148,6 +149,14 @@ class Data:
 
     def _to_device(self, arrays: dict[str, np.ndarray]) -> Tensors:
         return {name: tensor.to(self.device) for name, tensor in tensors(arrays).items()}
+
+
+def unify(several: Sequence[Data]) -> None:
+    """Let equal constants of these cells be the same tensors, so that what is computed from them is found again."""
+    known: dict[Any, Tensor] = {}
+    for data in several:
+        contents = [(value.dtype, value.shape, value.cpu().numpy().tobytes()) for value in data.constants]
+        data.constants = [known.setdefault(key, value) for key, value in zip(contents, data.constants, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from nalu_bench.errors import Interrupted
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import Arrays, BlockResult
-from nalu_bench.training import checkpoint
+from nalu_bench.training import checkpoint, data
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
+from nalu_bench.training.kernels.kind import Shared
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, program_of
 from nalu_bench.training.random.draws import Draw, Place
@@ -117,6 +118,7 @@ class _Group:
         self.draw = draw
         self.stop = stop
         self.saved = time.monotonic()
+        data.unify([loop.data for loop in loops])
         if loops:
             draw.go_to(min(loops, key=lambda loop: loop.step).place)
 
@@ -135,7 +137,7 @@ class _Group:
         started = time.process_time()
         while step < until:
             step += 1
-            yield from self._each(running, _Loop.update, self.draw(step))
+            yield from self._each(running, _Loop.update, self.draw(step), {})
             stopping = self.stop()
             if stopping or time.monotonic() - self.saved > CHECKPOINT_SECONDS:
                 started = self._settle(running, started)
@@ -225,11 +227,11 @@ class _Loop:
         self.first = self.step
         self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
 
-    def update(self, numbers: Tensor) -> None:
-        """One step of the optimiser on the batch made of `numbers`."""
+    def update(self, numbers: Tensor, shared: Shared) -> None:
+        """One step of the optimiser on the batch made of `numbers`; `shared` holds what was computed from it."""
         noise = None if self.noise is None else self.noise(self.step + 1)[..., : numbers.shape[-1]]
         schedule = self.schedule[self.step - self.first]
-        self.state = self.program.step(self.state, numbers, noise, self.data.constants, schedule)
+        self.state = self.program.step(self.state, numbers, noise, self.data.constants, schedule, shared)
         self.step += 1
 
     def _ramps(self, steps: Tensor) -> Tensors:

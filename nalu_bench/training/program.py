@@ -23,6 +23,7 @@ from nalu_bench.tasks.task import Task
 from nalu_bench.training import compilation
 from nalu_bench.training.compilation import Flat, Mode
 from nalu_bench.training.data import Examples, Tensors
+from nalu_bench.training.kernels.kind import Kernels, Shared, StepGraph
 from nalu_bench.training.lanes import over_seeds
 from nalu_bench.training.objective import Bound, mean_gates, objective
 from nalu_bench.training.random.kind import streams_of
@@ -52,6 +53,7 @@ class Program:
         self.sparsity = Bound(self.network, methodcaller("sparsity_error"))
         self.following = Bound(self.network, methodcaller("followed"))
         self.matrices = Bound(self.network, methodcaller("weights"))
+        self.kernels: Kernels = registry.kernels.load(cell.recipe.kernels)
         self.clip = registry.clippings.load(cell.recipe.clipping)
         self.optimizer = registry.optimizers.load(cell.recipe.optimizer)
         self.rule: RestartRule = registry.restarts.load(cell.recipe.restart)()
@@ -62,7 +64,7 @@ class Program:
         self.streams = streams_of(cell)
         self.seed_constants = sorted(self.streams.seed_parameters(cell.task, 0))
         self.split_constants = sorted(cell.task.split_parameters("train"))
-        self._step_graphs: dict[torch.Size, Flat] = {}
+        self._step_graphs: dict[torch.Size, StepGraph] = {}
         self._measure_graphs: dict[tuple[bool, torch.Size], tuple[Flat, list[str]]] = {}
 
     def initial_state(self, seeds: list[int], device: torch.device) -> State:
@@ -102,7 +104,7 @@ class Program:
 
     def step(
         self, state: State, numbers: Tensor, noise: Tensor | None, constants: Sequence[Tensor],
-        schedule: Sequence[Tensor],
+        schedule: Sequence[Tensor], shared: Shared,
     ) -> State:  # fmt: skip
         """One update of every seed that is alive, from its random numbers.
 
@@ -112,12 +114,15 @@ class Program:
             noise: the numbers (S, noise, B) that the network asked for, or None.
             constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
             schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
+            shared: what the blocks on this draw have computed from this step's numbers.
         """
+        first, drawn = state.tensors(), [numbers] if noise is None else [numbers, noise]
         graph = self._step_graphs.get(numbers.shape)  # the last batch of an epoch may be smaller
         if graph is None:
-            graph = self._step_graphs[numbers.shape] = compilation.graph(self._flat_step, self.mode)
-        drawn = [numbers] if noise is None else [numbers, noise]
-        return State.of(self.names, graph(*state.tensors(), *drawn, *constants, *schedule))
+            start = len(first) + len(drawn)
+            data = {len(first), *range(start, start + len(constants))}
+            graph = self._step_graphs[numbers.shape] = self.kernels(self._flat_step, self.mode, data)
+        return State.of(self.names, graph([*first, *drawn, *constants, *schedule], shared))
 
     def _flat_step(self, *tensors: Tensor) -> list[Tensor]:
         rest = iter(tensors)

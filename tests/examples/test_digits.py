@@ -112,10 +112,10 @@ def test_a_run_that_is_stopped_within_an_epoch_goes_on_to_the_same_bits(
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "stopped"))
     update = loop_module._Loop.update
 
-    def stop(loop: Any, numbers: torch.Tensor) -> None:
+    def stop(loop: Any, numbers: torch.Tensor, shared: Any) -> None:
         if loop.step == 17:
             raise StoppedError
-        update(loop, numbers)
+        update(loop, numbers, shared)
 
     with monkeypatch.context() as patch:
         patch.setattr(loop_module, "CHECKPOINT_SECONDS", -1.0)

@@ -219,8 +219,11 @@ def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_compiled_cells_have_the_bits_they_have_alone(make_cell: MakeCell, make_task: MakeTask, tmp_path: Path) -> None:
-    first, *others = different(make_cell, make_task, log_every=10)[:2]
+@pytest.mark.parametrize("kernels", ["torch", "own"])
+def test_compiled_cells_have_the_bits_they_have_alone(
+    make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, kernels: str
+) -> None:
+    first, *others = different(make_cell, make_task, log_every=10, kernels=kernels)[::-1]
     result = together([first, *others], tmp_path, COMPILED)[0]
     assert same(train_block(first, ALL, COMPILED, tmp_path / "block.pt", silent), result)
 
@@ -305,10 +308,10 @@ def test_the_bits_of_a_seed_do_not_depend_on_its_neighbours(
     check_that_neighbours_do_not_matter(make_cell(layers, make_task(features=8)), EAGER)
 
 
-@pytest.fixture
-def compiled_cell(make_cell: MakeCell, make_task: MakeTask) -> Cell:
-    """One cell for all compiled tests: its program is compiled once for the process."""
-    return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=10)
+@pytest.fixture(params=["torch", "own"])
+def compiled_cell(make_cell: MakeCell, make_task: MakeTask, request: pytest.FixtureRequest) -> Cell:
+    """One cell a kind of kernels for all compiled tests: its program is compiled once for the process."""
+    return make_cell("nau nmu", make_task(features=8), Penalty(5.0, 5, 15), log_every=10, kernels=request.param)
 
 
 @pytest.mark.compiled
@@ -473,7 +476,7 @@ def test_a_checkpoint_after_any_step_leads_to_the_bits_of_an_uninterrupted_run(
         until = min(loop.next_evaluation, stop)
         loop.prepare(until)
         while loop.step < until:
-            loop.update(loop.draw(loop.step + 1))
+            loop.update(loop.draw(loop.step + 1), {})
         if loop.step == loop.next_evaluation:
             loop.evaluate()
     loop.request = replace(loop.request, checkpoint=tmp_path / "block.pt")

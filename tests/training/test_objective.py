@@ -175,7 +175,7 @@ def test_a_part_of_a_network_may_have_its_own_learning_rate(make_cell: MakeCell)
         factors = [torch.tensor(0.0) for _ in program.penalties]
         schedule = (torch.tensor(1), torch.tensor(1e-5), torch.tensor(1.0), *factors)
         constants = Data(cell, list(range(WIDTH)), torch.device("cpu")).constants
-        after = program.step(before, numbers, None, constants, schedule)
+        after = program.step(before, numbers, None, constants, schedule, {})
         moved.append({key: after.parameters[key] - before.parameters[key] for key in program.names})
     program.rates = {}
     torch.testing.assert_close(moved[1][name], 3 * moved[0][name], rtol=1e-3, atol=1e-6)
