@@ -66,7 +66,8 @@ WORKLOADS = (
 TOGETHER = Workload(
     "together", "six cells on one draw, 100 inputs", ("task=arithmetic", "recipe=madsen2020"), 5_000_000, 0, beside=(
         ("model=nmu",), ("model=nalu",), ("model=nac_mul",),
-        ("model=linear", "task.operation=add"), ("model=nau", "task.operation=add"), ("model=nalu", "task.operation=add"),
+        ("model=linear", "task.operation=add"), ("model=nau", "task.operation=add"),
+        ("model=nalu", "task.operation=add"),
     ),
 )  # fmt: skip
 """Cells of Madsen & Johansen's Table 2."""

@@ -1,5 +1,6 @@
 """The figures of reports: a notebook shows them as pictures."""
 
+import functools
 import io
 from typing import Any
 
@@ -36,9 +37,10 @@ class Drawn(Figure):
         return buffer.getvalue()
 
 
+@functools.cache
 def _can_be_set(line: str) -> bool:
-    """Whether matplotlib can set what it takes for formulas in a line."""
-    if not cbook.is_math_text(line):
+    """Whether matplotlib can set what it takes for formulas in a line; it can set the numbers that it writes itself."""
+    if not cbook.is_math_text(line) or line.startswith(r"$\mathdefault{"):
         return True
     try:
         MathTextParser("path").parse(line)
