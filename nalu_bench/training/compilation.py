@@ -44,13 +44,13 @@ class _Graph:
         self.function = function
         self.compiled: Flat | None = None
 
-    @torch.no_grad()
     def __call__(self, *tensors: Tensor) -> Sequence[Tensor]:
         if self.compiled is None:
             self.compiled = compiled(traced(self.function, tensors), tensors)
         return self.compiled(*tensors)
 
 
+@torch.no_grad()
 def traced(function: Flat, tensors: Sequence[Tensor]) -> GraphModule:
     """The operations of a function, for tensors of the shapes and types of these."""
     from torch.fx.experimental.proxy_tensor import make_fx
@@ -59,6 +59,7 @@ def traced(function: Flat, tensors: Sequence[Tensor]) -> GraphModule:
     return found
 
 
+@torch.no_grad()
 def compiled(operations: GraphModule, tensors: Sequence[Tensor]) -> Flat:
     """Compile a graph, or take it from TorchInductor's cache of graphs on disk.
 

@@ -210,6 +210,15 @@ class _Loop:
             self.evaluate()
 
     @property
+    def state(self) -> State:
+        """The state, whose `tensors` go from step to step."""
+        return State.of(self.program.names, self.tensors)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self.tensors: Sequence[Tensor] = state.tensors()
+
+    @property
     def next_evaluation(self) -> int:
         """The step of the next evaluation; it is the present step if a checkpoint was written just before it."""
         return self.log.steps[-1] + self.cell.recipe.log_every
@@ -231,7 +240,7 @@ class _Loop:
         """One step of the optimiser on the batch made of `numbers`; `shared` holds what was computed from it."""
         noise = None if self.noise is None else self.noise(self.step + 1)[..., : numbers.shape[-1]]
         schedule = self.schedule[self.step - self.first]
-        self.state = self.program.step(self.state, numbers, noise, self.data.constants, schedule, shared)
+        self.tensors = self.program.step(self.tensors, numbers, noise, self.data.constants, schedule, shared)
         self.step += 1
 
     def _ramps(self, steps: Tensor) -> Tensors:

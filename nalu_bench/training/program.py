@@ -103,26 +103,26 @@ class Program:
         return replace(state, parameters=parameters, means=means, squares=squares)
 
     def step(
-        self, state: State, numbers: Tensor, noise: Tensor | None, constants: Sequence[Tensor],
+        self, state: Sequence[Tensor], numbers: Tensor, noise: Tensor | None, constants: Sequence[Tensor],
         schedule: Sequence[Tensor], shared: Shared,
-    ) -> State:  # fmt: skip
+    ) -> Sequence[Tensor]:  # fmt: skip
         """One update of every seed that is alive, from its random numbers.
 
         Args:
-            state: before the update.
+            state: the tensors of a `State` before the update; those after it are returned.
             numbers: of this step's batch (S, I, B).
             noise: the numbers (S, noise, B) that the network asked for, or None.
             constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
             schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
             shared: what the blocks on this draw have computed from this step's numbers.
         """
-        first, drawn = state.tensors(), [numbers] if noise is None else [numbers, noise]
+        drawn = [numbers] if noise is None else [numbers, noise]
         graph = self._step_graphs.get(numbers.shape)  # the last batch of an epoch may be smaller
         if graph is None:
-            start = len(first) + len(drawn)
-            data = {len(first), *range(start, start + len(constants))}
+            start = len(state) + len(drawn)
+            data = {len(state), *range(start, start + len(constants))}
             graph = self._step_graphs[numbers.shape] = self.kernels(self._flat_step, self.mode, data)
-        return State.of(self.names, graph([*first, *drawn, *constants, *schedule], shared))
+        return graph([*state, *drawn, *constants, *schedule], shared)
 
     def _flat_step(self, *tensors: Tensor) -> list[Tensor]:
         rest = iter(tensors)

@@ -26,6 +26,7 @@ from nalu_bench.training.data import Data, training_numbers
 from nalu_bench.training.loop import Request, train_block, train_together
 from nalu_bench.training.objective import objective
 from nalu_bench.training.program import program_of
+from nalu_bench.training.state import State
 from nalu_bench.units import NALU
 
 MakeCell = Callable[..., Cell]
@@ -175,7 +176,7 @@ def test_a_part_of_a_network_may_have_its_own_learning_rate(make_cell: MakeCell)
         factors = [torch.tensor(0.0) for _ in program.penalties]
         schedule = (torch.tensor(1), torch.tensor(1e-5), torch.tensor(1.0), *factors)
         constants = Data(cell, list(range(WIDTH)), torch.device("cpu")).constants
-        after = program.step(before, numbers, None, constants, schedule, {})
+        after = State.of(program.names, program.step(before.tensors(), numbers, None, constants, schedule, {}))
         moved.append({key: after.parameters[key] - before.parameters[key] for key in program.names})
     program.rates = {}
     torch.testing.assert_close(moved[1][name], 3 * moved[0][name], rtol=1e-3, atol=1e-6)

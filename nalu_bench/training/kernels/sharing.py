@@ -46,7 +46,6 @@ class Sharing:
         self.values: list[Value] = []
         self.rest: Flat | None = None
 
-    @torch.no_grad()
     def __call__(self, tensors: Sequence[Tensor], shared: Shared) -> Sequence[Tensor]:
         if self.rest is None:
             self.values, self.rest = _cut(compilation.traced(self.function, tensors), set(self.data), tensors)
