@@ -20,7 +20,7 @@ from nalu_bench.training.kernels.kind import Shared
 
 aten = torch.ops.aten
 
-VIEWS = frozenset({aten.expand.default, aten.view.default, aten._unsafe_view.default})
+VIEWS = frozenset({aten.expand.default, aten.view.default, aten._unsafe_view.default, aten.transpose.int})
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,11 @@ def _called(node: Node) -> Flat:
 
 def _seen_through(node: Node) -> Node:
     """The node whose tensor this is, if it is only another view of the same numbers in the same shape and order."""
-    while node.target in VIEWS and _layout(node) == _layout(node.all_input_nodes[0]):
-        node = node.all_input_nodes[0]
-    return node
+    found = before = node
+    while before.target in VIEWS:
+        before = before.all_input_nodes[0]
+        found = before if _layout(before) == _layout(node) else found
+    return found
 
 
 def _layout(node: Node) -> tuple[Any, ...]:

@@ -72,7 +72,7 @@ void dots(const float* left, const float* right, float* out, int64_t K, int64_t 
 
 template <int R>
 void columns(const float* left, const float* right, float* out, int64_t K, int64_t N) {
-  constexpr int T = 16 / R;
+  constexpr int T = 4;
   int64_t k = 0;
   for (; k + T <= K; k += T) dots<R, T>(left, right + k * N, out + k, K, N);
   for (; k < K; k++) dots<R, 1>(left, right + k * N, out + k, K, N);
