@@ -87,8 +87,8 @@ class MulMCFC(MCFC):
 
     Source: Hoedt et al. 2021, https://arxiv.org/abs/2101.05186, as Mistry has it with both signs in
     https://github.com/bmistry4/nalm-benchmark (`mcfc.py`, `notes/MCFC_findings.pdf`). Initialisation as in `MCFC`,
-    c = 0, g = 1/2. Deviations: none from that code; Hoedt et al. have one output more, which they leave out. Without a sign
-    negative inputs give nan, as there. The sparsity of c, which the code logs too, is none of a weight.
+    c = 0, g = 1/2. Deviations: none from that code; Hoedt et al. have one output more, which they leave out. Without a
+    sign negative inputs give nan, as there. The code logs a sparsity error of c, too; `weights` has no c.
 
     Args:
         sign: "none", "inalu" or "real_npu".

@@ -22,6 +22,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.units.entries),
     ("nalu", {"shared": False}),
     ("dense", {"activation": "prelu"}),
+    ("inalu", {"shared": True}),
+    ("inalu", {"gate": "dependent", "init": "xavier_uniform"}),
+    ("schlor_nalu", {"gate": "vector"}),
+    ("g_nalu", {"shared": False}),
+    ("npu", {"imaginary": False}),
+    ("npu", {"gate": False}),
+    ("npu", {"init": "nau", "clamped": ["W_re", "W_im", "g"]}),
+    ("nru", {"separate_sign": True}),
+    ("nmru", {"sign": False}),
+    ("mul_mcfc", {"sign": "inalu"}),
+    ("mul_mcfc", {"sign": "real_npu"}),
 ]
 
 

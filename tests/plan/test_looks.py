@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, looks
 
@@ -43,3 +44,25 @@ def test_a_label_and_a_look_are_no_part_of_the_identity() -> None:
     assert cells[0].model != cells[1].model
     assert cells[0].digest == cells[1].digest
     assert "label" not in cells[1].identity()["model"]
+
+
+COMPARED = {
+    "Schlör et al. 2020": ["schlor_nalu_matrix", "schlor_nalu_vector", "inalu", "inalu_shared"],
+    "Heim et al. 2020": ["npu", "real_npu", "naive_npu", "nmu", "nalu", "inalu_npu"],
+    "NALM, a sum": ["nac", "nalu", "nau", "inalu_nalm", "g_nalu", "mcfc"],
+    "NALM, a product": ["nac_mul", "nalu", "nmu", "npu", "real_npu", "inalu_nalm", "g_nalu", "snmu", "snmu_batch"],
+    "NALM, the note on MCFC": ["nmu", "mul_mcfc", "mul_mcfc_inalu", "mul_mcfc_real_npu"],
+    "division": [
+        "nac_mul", "nalu", "npu", "real_npu", "real_npu_modified", "inalu_nalm", "g_nalu", "nru", "nru_separate_sign",
+        "nmru",
+    ],
+}  # fmt: skip
+"""What the papers draw into one figure."""
+
+
+@pytest.mark.parametrize("source", COMPARED)
+def test_units_that_are_compared_are_drawn_differently_also_in_grey(source: str) -> None:
+    drawn = [style.drawing(f"single-{unit}") for unit in COMPARED[source]]
+    both = [(look["color"], look["marker"], str(look["linestyle"])) for look in drawn]
+    assert len(set(both)) == len(both)
+    assert all(look.number < 14 for look in (looks.of_model(f"single-{unit}") for unit in COMPARED[source]))
