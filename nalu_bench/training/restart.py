@@ -8,7 +8,7 @@ from torch import Tensor
 from nalu_bench.models.network import Network
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.registry import register
-from nalu_bench.units.unit import Initialiser
+from nalu_bench.units.unit import Initialiser, uniform
 
 Memory = dict[str, Tensor]
 """A rule's state between evaluations, by name; (S, ...) each. "count" (S,) is how often each seed has started anew."""
@@ -71,3 +71,52 @@ class Stale(RestartRule):
         due = stuck & (count < recipe.reinitialize_times) & alive
         best, stale = torch.where(due, torch.inf, best), torch.where(due, 0, stale)
         return {"count": count + due, "best": best, "stale": stale}, due
+
+
+@register("halves", version=1)
+class Halves(RestartRule):
+    """A seed starts anew, with weights U[-2, 2], if its training loss is not smaller than it was.
+
+    The losses since its draw are cut in half, l_1 and l_2. The seed starts anew if mean l_1 <= mean l_2 + std l_2, and
+    if mean l_2 is above `recipe.reinitialize_above`. This is asked at every evaluation whose number is a multiple of
+    `recipe.reinitialize_after`, of seeds with at least that many losses, at most `reinitialize_times` times each.
+
+    Source: Schlör, Ring & Hotho 2020, iNALU, the reinitialisation, https://doi.org/10.3389/frai.2020.00071, and their
+    code, which asks in every tenth epoch after 10,000 batches. With an evaluation for every epoch of 1,000 batches this
+    is `reinitialize_after=10 reinitialize_above=1`. Deviations: the loss of the last batch before an evaluation stands
+    for those of all batches since the one before; `log_every` says how many these are.
+
+    Memory: "losses" (S, evaluations), "stored" (S,), how many of them are of the present draw.
+    """
+
+    def first(self, seeds: int, device: torch.device) -> Memory:
+        return super().first(seeds, device) | {
+            "losses": torch.empty(seeds, 0, dtype=torch.float64, device=device),
+            "stored": torch.zeros(seeds, dtype=torch.int64, device=device),
+        }
+
+    def judged(
+        self, memory: Memory, figures: Mapping[str, Tensor], error: Tensor, alive: Tensor, recipe: Recipe
+    ) -> tuple[Memory, Tensor]:
+        count, stored = memory["count"], memory["stored"] + 1
+        losses = torch.cat([memory["losses"], figures["train_loss"].double().unsqueeze(1)], dim=1)
+        evaluations = losses.shape[1]
+        place = torch.arange(evaluations, device=losses.device) - (evaluations - stored).unsqueeze(1)  # within the draw
+        half = (stored // 2).unsqueeze(1)
+        before, _ = _spread(losses, (place >= 0) & (place < half))
+        after, deviation = _spread(losses, place >= half)
+        stuck = (before <= after + deviation) & (after > recipe.reinitialize_above)
+        asked = evaluations % recipe.reinitialize_after == 0
+        due = asked & (stored >= recipe.reinitialize_after) & stuck & (count < recipe.reinitialize_times) & alive
+        return {"count": count + due, "losses": losses, "stored": torch.where(due, 0, stored)}, due
+
+    def initialisers(self, network: Network) -> dict[str, Initialiser]:
+        return dict.fromkeys(network.initialisers(), uniform(-2.0, 2.0))
+
+
+def _spread(losses: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (S,) of the losses (S, n) that are counted; nan where there are none."""
+    number = counted.sum(1)
+    mean = torch.where(counted, losses, 0.0).sum(1) / number
+    squares = torch.where(counted, (losses - mean.unsqueeze(1)).square(), 0.0)
+    return mean, (squares.sum(1) / number).sqrt()

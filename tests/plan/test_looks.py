@@ -61,7 +61,7 @@ COMPARED = {
 
 
 @pytest.mark.parametrize("source", COMPARED)
-def test_units_that_are_compared_are_drawn_differently_also_in_grey(source: str) -> None:
+def test_units_that_are_compared_differ_in_colour_marker_or_line(source: str) -> None:
     drawn = [style.drawing(f"single-{unit}") for unit in COMPARED[source]]
     both = [(look["color"], look["marker"], str(look["linestyle"])) for look in drawn]
     assert len(set(both)) == len(both)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from nalu_bench.errors import UsageError
+from nalu_bench.models.model import Penalty
 from nalu_bench.models.network import Network
 from nalu_bench.plan.blocks import WIDTH, Block
 from nalu_bench.plan.cell import Cell
@@ -19,7 +20,7 @@ from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import train_block
 from nalu_bench.training.program import program_of
-from nalu_bench.training.restart import Stale
+from nalu_bench.training.restart import Halves, Stale
 from nalu_bench.units.unit import Initialiser, zeros
 
 MakeCell = Callable[..., Cell]
@@ -158,3 +159,56 @@ def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
         make_cell(reinitialize_after=1).recipe.validate()
     with pytest.raises(UsageError, match="unknown reinitialize_counting 'total'"):
         make_cell(reinitialize_counting="total").recipe.validate()
+
+
+def halves(losses: list[list[float]], **values: Any) -> list[list[bool]]:
+    """Which seeds start anew at every evaluation; `losses` are those of all seeds at each."""
+    recipe: Any = SimpleNamespace(
+        **{"reinitialize_after": 4, "reinitialize_above": 1.0, "reinitialize_times": 9} | values
+    )
+    rule, found = Halves(), []
+    memory = rule.first(len(losses[0]), torch.device("cpu"))
+    for row in losses:
+        figures = {"train_loss": torch.tensor(row)}
+        memory, due = rule.judged(memory, figures, torch.zeros(len(row)), torch.ones(len(row)) > 0, recipe)
+        found.append(due.tolist())
+    return found
+
+
+def test_the_rule_of_halves_is_that_of_numpys_means_and_deviations() -> None:
+    losses = 3 * np.random.default_rng(0).random((40, 8)) ** np.linspace(0.5, 3, 8)
+    found = halves(losses.tolist())
+    drawn = np.zeros(8, int)
+    for number in range(1, 41):
+        for seed in range(8):
+            own = losses[drawn[seed] : number, seed].astype(np.float32).astype(float)
+            first, second = own[: len(own) // 2], own[len(own) // 2 :]
+            due = number % 4 == 0 and len(own) >= 4
+            due = due and bool(first.mean() <= second.mean() + second.std() and second.mean() > 1)
+            assert found[number - 1][seed] == due
+            if due:
+                drawn[seed] = number
+    assert 0 < sum(map(sum, found)) < 8 * 10
+
+
+def test_a_loss_that_falls_or_is_small_starts_nothing_anew() -> None:
+    falling, small, flat, unstable = [9.0, 8, 3, 2], [0.5] * 4, [5.0] * 4, [5.0, 5, 9, 1]
+    rows = [list(row) for row in zip(falling, small, flat, unstable, strict=True)]
+    assert halves(rows)[-1] == [False, False, True, True]
+    assert halves(rows, reinitialize_above=0.4)[-1] == [False, True, True, True]
+    assert halves(rows, reinitialize_times=0)[-1] == [False] * 4
+    assert not any(map(any, halves(rows)[:-1]))
+
+
+def test_the_rule_of_halves_draws_every_parameter_within_2_and_survives_a_checkpoint(
+    make_cell: MakeCell, killed_and_resumed: Callable[..., tuple[BlockResult, BlockResult]]
+) -> None:
+    chosen = {"restart": "halves", "reinitialize_after": 2, "reinitialize_above": 0.0, "reinitialize_times": 2}
+    cell = make_cell("inalu inalu", penalty=Penalty(0.05, 0, 0, below=1.0), **STUCK | chosen)
+    whole, resumed = killed_and_resumed(cell, ALL, 27)
+    for name, column in whole.columns.items():
+        np.testing.assert_array_equal(column, resumed.columns[name], err_msg=name)
+    assert whole.columns["reinitialized"].max() > 0
+    once = whole.columns["reinitialized"][-1] > 0
+    drawn = np.concatenate([value[once].ravel() for value in whole.parameters.values()])
+    assert 1.7 < np.abs(drawn).max() <= 2, "beyond what the unit starts with"
