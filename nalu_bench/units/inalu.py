@@ -55,7 +55,7 @@ class INALU(Unit):
     s_o = Π_i (sign(x_i) |W_m,oi| + 1 - |W_m,oi|),  W_a = tanh(Ŵ_a) ⊙ σ(M̂_a),  W_m = tanh(Ŵ_m) ⊙ σ(M̂_m)
     R_saturation = Σ_V mean max(20 - |V|, 0), V each of Ŵ, M̂ and G
 
-    Source: Schlör, Ring & Hotho 2020, section 3, https://doi.org/10.3389/frai.2020.00071, and the layers `nalui1`
+    Source: Schlör, Ring & Hotho 2020, https://doi.org/10.3389/frai.2020.00071, and the layers `nalui1`
     (shared weights) and `nalui2` of their code, https://github.com/daschloer/inalu. Initialisation: G ~ N(0, 0.1²),
     M̂ ~ N(-1, 0.1²), Ŵ ~ N(1, 0.1²), as in their experiments 1, 2 and 4; the layers alone have 0, 0.5, 0.88 and 0.2².
     Deviations: their code clips s to [-1, 1], where it always is. Gates that depend on the inputs are those of Heim et
@@ -202,7 +202,7 @@ class SchlorNALU(Unit):
 def saturation_penalty(raw: Tensor) -> Tensor:
     """mean max(20 - |v|, 0): raw parameters are pushed to where tanh and σ are -1, 0 or 1.
 
-    Source: Schlör, Ring & Hotho 2020, section 3, and their code, https://github.com/daschloer/inalu. Deviations: none.
+    Source: Schlör, Ring & Hotho 2020, and their code, https://github.com/daschloer/inalu. Deviations: none.
     """
     return (FAR - raw.abs()).clamp(min=0.0).mean()
 

@@ -39,7 +39,7 @@ class NPU(Unit):
     code, https://github.com/nmheim/NeuralPowerUnits. `imaginary=False` is their Real NPU, `gate=False` their naive NPU.
     `clamped`, `init="nau"`, R_gate and R_discrete are the changes of Mistry, Farrahi & Hare 2022, Exploring the
     Learning Mechanisms of Neural Division Modules, https://openreview.net/forum?id=HjelcW6wio, and their code; with
-    W_im clamped, R_discrete has Σ |W_im| as well. Initialisation: W_re Xavier-uniform, W_im = 0, g = 1/2 (section 3.2).
+    W_im clamped, R_discrete has Σ |W_im| as well. Initialisation: W_re Xavier-uniform, W_im = 0, g = 1/2 (section 3).
     Deviations: none from their code. Its ε is not in the paper, which also prints the cases of k the other way round.
     R_l1 is that of the unit; the authors sum it over all parameters of the network.
 
