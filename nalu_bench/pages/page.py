@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 LARGEST = 1_950_000
 """Bytes of a page. Curves and weights are drawn while there is room for them."""
 
-PANELS = 12
-"""Panels in a picture."""
+PANELS, MOST = 12, 24
+"""Panels in a picture, and in all pictures of a section: a second of work for each picture."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
 """Columns of a run that a page always lists; errors on each split follow."""
@@ -111,9 +111,9 @@ def _weights(loaded: "Loaded", room: int) -> Section:
 
 
 def _drawn(panels: Sequence[Any], draw: "Callable[[Sequence[Any]], Figure]", label: str, room: int) -> tuple[str, int]:
-    """Pictures of the first panels, as many as there are bytes for; and how many panels these are."""
+    """Pictures of the first panels, `MOST` or as many as there are bytes for; and how many panels these are."""
     text, shown = "", 0
-    for start in range(0, len(panels), PANELS):
+    for start in range(0, min(len(panels), MOST), PANELS):
         some = panels[start : start + PANELS]
         added = _picture(draw(some), f"{label} {shown + 1} to {shown + len(some)}")
         if len(text) + len(added) > room:
