@@ -47,5 +47,5 @@ def damage_named(path: Path, remedy: str) -> Iterator[None]:
     """Turn a failure to read files below `path` into a UsageError that names `path` and the remedy."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path} is damaged ({error}); {remedy}.") from None

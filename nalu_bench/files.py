@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -9,6 +10,7 @@ import shutil
 import socket
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
 
@@ -108,7 +110,33 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
+def read_text(path: Path) -> str:
+    """What a file of text holds; raises OSError if it cannot be read, or is a pipe, and ValueError if it is no text."""
+    _refuse_pipe(path)
+    return path.read_text(encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """What a file of JSON holds; raises OSError and ValueError as `read_text`, and ValueError if it is no JSON."""
+    try:
+        return json.loads(read_text(path))
+    except RecursionError:
+        raise ValueError(f"{path.name} must not be nested so deep") from None
+
+
 def hashes(folder: Path, among: Collection[str] | None = None) -> dict[str, str]:
-    """SHA-256 of the files directly in a folder, or of some `among` them, by name and sorted by it."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and (among is None or path.name in among))
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    """SHA-256 of the files directly in a folder, or of some `among` them, by name and sorted by it.
+
+    Raises:
+        OSError if one of them is a pipe.
+    """
+    found = sorted(path for path in folder.iterdir() if among is None or path.name in among)
+    for path in found:
+        _refuse_pipe(path)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found if path.is_file()}
+
+
+def _refuse_pipe(path: Path) -> None:
+    """Raise OSError for what is there and neither a file nor a folder: reading a pipe might never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(f"{path.name} must be a file, and is a pipe or a device")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.measure.manifest import NEEDED
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.cell import Wanted
 
@@ -39,7 +40,9 @@ def seconds(parts: Mapping[str, Mapping[str, Any]]) -> float:
 
 
 def departures(manifest: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
-    """A line for every entry of a manifest that is not as stated, those of the cells one by one."""
+    """A line for every entry of a manifest that is not as stated, those of the cells one by one, or of unknown use."""
+    for key in sorted(manifest.keys() - stated.keys() - NEEDED.keys()):
+        yield f"{key} is an entry of manifest.json that no report writes"
     there: dict[str, Any] = json.loads(json.dumps(stated))  # tuples become lists, as in a file
     cells, ours = there.pop("cells"), manifest["cells"]
     for key, value in there.items():

@@ -1,11 +1,14 @@
 """What an experiment cost and what it found, read from its folder of `results/` without its measurements."""
 
 import csv
+import io
 from pathlib import Path
 
-from nalu_bench.analysis.measure.manifest import read_manifest
+from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
 from nalu_bench.analysis.stats.verdicts import counts
 from nalu_bench.analysis.table.line import OWN
+from nalu_bench.errors import damage_named
+from nalu_bench.files import read_text
 
 
 def told(folder: Path) -> str:
@@ -18,8 +21,9 @@ def told(folder: Path) -> str:
 
 def verdicts(folder: Path) -> str:
     """`18 agrees, 78 differs`."""
-    with (folder / "table.csv").open(encoding="utf-8", newline="") as stream:
-        found = counts(row["verdict"] for row in csv.DictReader(stream) if OWN not in row["note"])
+    with damage_named(folder, REMEDY):
+        rows = csv.DictReader(io.StringIO(read_text(folder / "table.csv")))
+        found = counts(row["verdict"] for row in rows if OWN not in row["note"])
     return "nothing is printed" if found == "none" else found
 
 

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 NUMBERS = "figure.csv"
 """The file of the numbers in the figure."""
 
+FIGURES: dict[str, dict[str, Any]] = {"figure.png": {"Software": None}, "figure.pdf": {"CreationDate": None}}
+"""The files of the figure, and what is left out of them so that equal figures give equal files: dates and versions."""
+
 
 def default_budget(experiment: Experiment, results: Path) -> str:
     """The budget of the committed results, or the experiment's default where there are none."""
@@ -256,8 +259,6 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _write_figure(folder: Path, figure: Any) -> None:
-    """Write PNG and PDF without a date, so that equal figures give equal files."""
-    formats: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}}
-    for suffix, metadata in formats.items():
-        save = functools.partial(figure.savefig, format=suffix, metadata=metadata)
-        write_atomically(folder / f"figure.{suffix}", save)
+    for name, metadata in FIGURES.items():
+        save = functools.partial(figure.savefig, format=Path(name).suffix[1:], metadata=metadata)
+        write_atomically(folder / name, save)

@@ -24,6 +24,9 @@ Microseconds per seed-step on one core, compiled, for widths 12, 16, 20, 25, 32,
 wait for Python, wide ones do not fit into the cache. 25 divides 100 seeds into four full blocks to share among cores.
 """
 
+MOST_WIDTH = 10_000
+"""Seeds of one block: a hundred times what is usual."""
+
 
 @dataclass
 class Penalty:
@@ -71,7 +74,7 @@ class Model:
     kind: str
     name: str
     penalties: dict[str, Penalty]
-    width: int = field(default=WIDTH, kw_only=True, metadata={"before": WIDTH})
+    width: int = field(default=WIDTH, kw_only=True, metadata={"before": WIDTH, "most": MOST_WIDTH})
     label: str = field(default="", kw_only=True, metadata={"identity": False})
     look: int = field(default=-1, kw_only=True, metadata={"identity": False})
     of: Any = field(default=None, kw_only=True, metadata={"identity": False})

@@ -7,7 +7,7 @@ run's bits cannot depend on which other seeds were asked for.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nalu_bench.models.model import WIDTH
+from nalu_bench.models.model import MOST_WIDTH, WIDTH
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ def ranges_text(seeds: Iterable[int]) -> str:
 
 
 def parse_ranges(text: str) -> list[int]:
-    """The inverse of `ranges_text`.
+    """The inverse of `ranges_text`, for the seeds of one block; raises ValueError for more than a block can have.
 
     >>> parse_ranges("0-2+5+7-8")
     [0, 1, 2, 5, 7, 8]
     """
-    seeds: list[int] = []
-    for span in text.split("+"):
-        first, _, last = span.partition("-")
-        seeds += range(int(first), int(last or first) + 1)
-    return seeds
+    ends = [span.partition("-") for span in text.split("+")]
+    spans = [(int(first), int(last or first) + 1) for first, _, last in ends]
+    if sum(end - first for first, end in spans) > MOST_WIDTH:
+        raise ValueError(f"a block must have at most {MOST_WIDTH:,} seeds, got {text:.60}")
+    return [seed for first, end in spans for seed in range(first, end)]

@@ -27,10 +27,10 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.models.model import Model
+from nalu_bench.models.model import MOST_WIDTH, Model
 from nalu_bench.plan import folders, processors, schemas, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.experiment import Budget, CellGroup, Experiment
+from nalu_bench.plan.experiment import OWN_WIDTH, Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.names import refuse_repeated
 from nalu_bench.plan.recipe import Recipe
@@ -49,8 +49,8 @@ MOST_SEEDS = 100_000
 MOST_CELLS = 10_000
 """Cells of a sweep; the largest experiment has some hundreds."""
 
-MOST_WORKERS, MOST_WIDTH = 1_024, 10_000
-"""Processes on one machine, and seeds of one block: a hundred times what is usual."""
+MOST_WORKERS = 1_024
+"""Processes on one machine: a hundred times what is usual."""
 
 END_OF_SEEDS = 2_000_000_000
 """Seeds are stored as signed integers of 32 bits, those of the last block too, which may go on beyond this."""
@@ -508,9 +508,9 @@ def _seeds(first: int, count: int) -> tuple[int, ...]:
 
 
 def _words(overrides: Iterable[Override]) -> tuple[str, ...]:
-    """The words that were typed, without the budget and machine settings."""
-    cells = [one for one in overrides if not one.key_or_group.startswith(MACHINE_KEYS)]
-    return tuple(str(one.input_line) for one in cells if one.key_or_group != "budget")
+    """The words that were typed, without the budget and machine settings; blocks of another width have other bits."""
+    keys = {one.key_or_group for one in overrides if not one.key_or_group.startswith(MACHINE_KEYS)} - {"budget"}
+    return tuple(str(one.input_line) for one in overrides if one.key_or_group in {*keys, OWN_WIDTH})
 
 
 def _plan(

@@ -24,6 +24,9 @@ from nalu_bench.plan.schemas import filled
 DEFAULT_BUDGET = "short"
 """The budget if none is given."""
 
+OWN_WIDTH = "device.width"
+"""The setting of a machine that is among the words of results: blocks of another width have other bits."""
+
 
 @dataclass
 class Budget:
@@ -183,8 +186,8 @@ class Experiment:
         return {key: {str(value) for group in self.cells for value in group.grid.get(key, [])} for key in keys}
 
     def changes(self, overrides: Iterable[str]) -> list[str]:
-        """The overrides that change its cells: those that neither choose among them nor set seeds."""
-        kept = {*self.swept(), "seeds", "first_seed"}
+        """The overrides that change its cells: those that neither choose among them nor set seeds or their blocks."""
+        kept = {*self.swept(), "seeds", "first_seed", OWN_WIDTH}
         return [text for text in overrides if text.partition("=")[0].strip(" +") not in kept]
 
     def work(self, budget: str) -> int:

@@ -1,13 +1,13 @@
 """Finished blocks as their records tell them, in the run store or in committed results."""
 
 import functools
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import damage_named
+from nalu_bench.files import read_json
 from nalu_bench.store import schema
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ def in_cells(folders: Iterator[Path]) -> Iterator[Finished]:
     """The parts of some cells of a run store."""
     for folder in folders:
         with damage_named(folder, VERIFY):
-            identity = json.loads((folder / schema.CELL).read_text(encoding="utf-8"))
+            identity = read_json(folder / schema.CELL)
             for part in sorted(schema.parts_dir(folder).glob("[0-9]*")):
-                manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+                manifest = read_json(part / schema.MANIFEST)
                 yield Finished(str(part), identity, manifest, functools.partial(_stored, part))
 
 
 def in_results(folder: Path) -> Iterator[Finished]:
     """The parts that a folder of results reports."""
     with damage_named(folder, VERIFY):
-        manifest = json.loads((folder / schema.MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_json(folder / schema.MANIFEST)
         for name, part in manifest["parts"].items():
             digest, _, seeds = name.partition("/")
             identity = manifest["cells"][digest]["identity"]

@@ -3,14 +3,13 @@
 Neither reading nor checking a part can run code: Parquet and NumPy files are read as plain arrays.
 """
 
-import json
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nalu_bench.files import hashes
+from nalu_bench.files import hashes, read_json
 from nalu_bench.plan.blocks import parse_ranges, ranges_text
 from nalu_bench.store import schema
 
@@ -19,9 +18,12 @@ def part_faults(part: Path) -> Iterator[str]:
     """A line for every contradiction between a part's name, its manifest, its files and their seeds.
 
     Parts from before manifests held hashes are checked by their seeds alone.
+
+    Raises:
+        OSError if one of its files is a pipe.
     """
     try:
-        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_json(part / schema.MANIFEST)
         seeds = parse_ranges(part.name)
     except (OSError, ValueError) as error:
         yield f"its name must be a list of seeds and its {schema.MANIFEST} JSON: {error}"

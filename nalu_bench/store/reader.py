@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import json
 import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.files import read_json
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
@@ -60,8 +60,11 @@ class Store:
         """Why the hashes of a part are wrong, or None; a part is hashed once, if at all."""
         if not self.hashed or part in self._unedited:
             return None
-        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
-        why = next(edited(part, manifest), None) if "files" in manifest else None  # older manifests hold no hashes
+        manifest = read_json(part / schema.MANIFEST)
+        try:
+            why = next(edited(part, manifest), None) if "files" in manifest else None  # older manifests hold no hashes
+        except OSError as error:
+            return str(error)
         if why is None:
             self._unedited.add(part)
         return why
@@ -176,7 +179,7 @@ class Store:
 
     def _manifest(self, part: Path) -> dict[str, Any]:
         with damage_named(part, REMEDY):
-            manifest: dict[str, Any] = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+            manifest: dict[str, Any] = read_json(part / schema.MANIFEST)
         return manifest
 
     def _part_facts(self, part: Path) -> dict[str, Any]:
@@ -206,9 +209,10 @@ class Store:
 def damage(part: Path) -> str | None:
     """Why a part does not count, or None: its manifest must be there, with the seeds of its name and all its files."""
     try:
-        manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
-        seeds, files = str(manifest["seeds"]), {schema.RUNS, schema.CURVES, *manifest.get("files", ())}
+        manifest = read_json(part / schema.MANIFEST)
+        seeds, files = str(manifest["seeds"]), {schema.RUNS, schema.CURVES, *manifest.get("files", {}).keys()}
         lacking = files - {path.name for path in part.iterdir()}
+        parse_ranges(seeds)
     except FileNotFoundError:
         return f"{schema.MANIFEST} is not there"
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -228,7 +232,7 @@ def _filled(path: Path) -> bool:
 
 def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     """(cell digest, seed) of every run in a file of committed results that was trained to its end."""
-    manifest = json.loads((path.parent / schema.MANIFEST).read_text(encoding="utf-8"))
+    manifest = read_json(path.parent / schema.MANIFEST)
     require_unedited(path.parent, manifest, [path.name])
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.DictReader(stream, strict=True)
@@ -242,7 +246,7 @@ def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
 def _failure(path: Path) -> dict[int, str]:
     """Seed -> the last line of the traceback. A file that is cut off is named instead, for the seeds in its name."""
     try:
-        entry = json.loads(path.read_text(encoding="utf-8"))
+        entry = read_json(path)
         return dict.fromkeys(map(int, entry["seeds"]), entry["traceback"].strip().splitlines()[-1])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return dict.fromkeys(parse_ranges(path.stem), f"its record {path} is damaged; run the same command again")
@@ -251,6 +255,6 @@ def _failure(path: Path) -> dict[int, str]:
 def _noted_step(path: Path) -> int:
     """The step in the note beside a checkpoint; 0 if the note is cut off. The checkpoint itself is not read."""
     try:
-        return max(0, int(json.loads(path.read_text(encoding="utf-8"))["step"]))
+        return max(0, int(read_json(path)["step"]))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return 0

@@ -1,22 +1,25 @@
 """Results and run stores against themselves: files against manifests, runs against the plan and their curves."""
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from nalu_bench.analysis import folders, results
 from nalu_bench.analysis.described import departures, entries, judges, seconds
 from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements, part_faults
-from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed, stand_ins
+from nalu_bench.analysis.measure.manifest import MANIFEST, overrides, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.read import parse
+from nalu_bench.analysis.measure.read import MEASURED, parse
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.report import Report
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.plan.compose import Plan
+from nalu_bench.plan.sweep import FOLDER
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
 from nalu_bench.store.integrity import file_faults
@@ -30,9 +33,6 @@ from nalu_bench.verify.verified import Verified
 
 RESTORE = "restore this folder from git, or delete it to have it made again"
 
-STRANGE = (AttributeError, LookupError, ArithmeticError)
-"""What code raises on values that no run has, beside the errors that reading raises."""
-
 
 def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
     """Name -> folder of everything asked for: experiments with results below `home`, or folders; all of `home` if none.
@@ -45,7 +45,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
     for text in asked:
         if text in known:
             found[text] = known[text]
-        elif Path(text).is_dir():
+        elif os.path.isdir(text):
             found |= {str(path): path for _, path in _folders(Path(text))} or {text: Path(text)}
         elif not known:
             raise UsageError(
@@ -108,14 +108,22 @@ def verify_results(folder: Path) -> Verified:
                 faults.append(f"{line}; {RESTORE}")
     except UsageError as error:
         return Verified(faults=[*faults, str(error)])
-    except STRANGE as error:
+    except Exception as error:  # an edited file may hold values that no code expects; the other folders are checked
         return Verified(faults=[*faults, f"{folder} cannot be read to its end ({error!r}); {RESTORE}"])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
-    if (data := stand_ins(manifest)) and not results.is_local(folder):
-        faults.append(f"committed results must be of the source's data, and these are of {data}; delete this folder")
+    if not results.is_local(folder):
+        faults += _uncommittable(manifest)
     faults += _table_faults(folder, measured)
     trained = sum(1 for one in checks if one.fact == "status")
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)
+
+
+def _uncommittable(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """A line for what is never among committed results: the words of a user, and data that stand in for others."""
+    if data := stand_ins(manifest):
+        yield f"committed results must be of the source's data, and these are of {data}; delete this folder"
+    if (words := overrides(manifest)) and not manifest["experiment"].startswith(f"{FOLDER}/"):
+        yield f"committed results must be of the experiment as it stands, and these are of {' '.join(words)}; {RESTORE}"
 
 
 def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[str]:
@@ -130,7 +138,7 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
     }  # fmt: skip
     yield from departures(manifest, stated)
     yield from disagreements(measured, manifest, plan.cells)
-    yield from part_faults(measured, manifest, plan.cells)
+    yield from part_faults(measured, manifest, plan.cells, plan.machine.width)
     yield from lost_points(measured)
     yield from copies(measured.curves)
     yield from impossible(measured, plan.cells)
@@ -141,18 +149,25 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
 def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
     """A line for every table, and for the numbers of the figure, that are not what the runs and printed numbers give.
 
+    Another for every file that no report writes, although the manifest holds its hash.
+
     Pictures are not compared: their bytes depend on the version of the library that draws them.
     """
     name = measured.manifest["experiment"]
     again = f"make it again: nalu-bench report {name}"
     try:
-        texts = _texts(results.kind_of(folders.experiment_of(measured.manifest)), measured)
-    except (UsageError, ValueError, TypeError, *STRANGE) as error:  # runs that are edited may give no table at all
+        kind = results.kind_of(folders.experiment_of(measured.manifest))
+        texts = _texts(kind, measured)
+        if foreign := measured.manifest["files"].keys() - {*MEASURED, *texts, *results.FIGURES}:
+            foreign -= kind.pictures(measured.trained).keys()
+    except Exception as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return
+    for file in sorted(foreign):
+        yield f"{file} is in manifest.json, and no report writes it; delete it, and {again}"
     for file, text in texts.items():
         path = folder / file
-        if not path.exists() or path.read_bytes() != text.encode():
+        if not path.is_file() or path.read_bytes() != text.encode():
             yield f"{file} is not what runs.csv and the printed numbers give; {again}"
 
 

@@ -1,6 +1,5 @@
 """The cells of a run store against themselves: addresses, parts, and the facts of their whole curves."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.files import read_json
 from nalu_bench.plan.identity import address
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import part_faults
@@ -54,7 +54,7 @@ def _identity(folder: Path) -> dict[str, Any]:
         UsageError if it is damaged, or if the folder is not at the address of its configuration.
     """
     with damage_named(folder / schema.CELL, "delete this cell's folder and train it again"):
-        identity: dict[str, Any] = json.loads((folder / schema.CELL).read_text(encoding="utf-8"))
+        identity: dict[str, Any] = read_json(folder / schema.CELL)
         place = (identity["task"]["name"], identity["model"]["name"], address(identity))
         if place != folder.parts[-3:]:
             raise ValueError(f"its configuration belongs to {'/'.join(map(str, place))}")
@@ -63,13 +63,14 @@ def _identity(folder: Path) -> dict[str, Any]:
 
 def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
     """The check of one part; its facts are recomputed only if its files are sound or whole enough to be read."""
-    faults = list(part_faults(part))
+    faults: list[str] = []
     try:
         with damage_named(part, REMEDY):
-            manifest = json.loads((part / schema.MANIFEST).read_text(encoding="utf-8"))
+            faults += part_faults(part)
+            manifest = read_json(part / schema.MANIFEST)
             stated = manifest.get("files", {})
             checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
-    except (UsageError, AttributeError) as error:
+    except UsageError as error:
         return Verified(faults=faults or [str(error)])
     faults += [one.describe() for one in checks if one.check == Check.CONTRADICTED]
     edited = sum(1 for fault in faults if fault.startswith(tuple(stated)))

@@ -18,6 +18,9 @@ PROVENANCE = frozenset({
 })  # fmt: skip
 """The entries of every part."""
 
+LATER = frozenset({"width", "files", "data"})
+"""Those that the oldest parts lack, and notes on the data, if there are any."""
+
 Run = Mapping[str, Any]
 """A row of `runs`."""
 
@@ -88,20 +91,34 @@ def _foreign(name: str, rows: pd.DataFrame, trained: set[tuple[Any, ...]]) -> It
             yield f"cell {cell} seed {seed}: it has rows in {name}, and no trained run in runs.csv"
 
 
-def part_faults(measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted]) -> Iterator[str]:
-    """A line for every part that is no whole block, or of which a seed that was asked for has no trained run."""
+def part_faults(
+    measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted], width: int | None
+) -> Iterator[str]:
+    """A line for every part that is no whole block, or of which a seed that was asked for has no trained run.
+
+    `width` is that of the plan's device. A block has it or the model's own, or single seeds could be left out as blocks
+    of one. The oldest parts state none, and hold those of their block's seeds that were asked for then.
+    """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed"])
     trained = {digest: set(seeds) for digest, seeds in runs.groupby("cell")["seed"]}
     asked = {want.cell.digest: set(want.seeds) for want in wanted}
+    widths = {want.cell.digest: want.cell.model.width for want in wanted}
     for name, part in manifest["parts"].items():
         digest, _, text = name.partition("/")
         if absent := PROVENANCE - part.keys():
             yield f"part {name} must state {', '.join(sorted(absent))} in manifest.json"
-        seeds = set(parse_ranges(text))
-        spans = [block.span for block in blocks(seeds, part["width"])] if "width" in part else [text]
-        if part.get("seeds") != text or spans != [text]:
-            yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
-        if lost := seeds & asked.get(digest, set()) - trained.get(digest, set()):
-            yield f"part {name} holds the seeds {ranges_text(lost)}, and runs.csv has no trained run of them"
+        if foreign := part.keys() - PROVENANCE - LATER:
+            yield f"part {name} states {', '.join(sorted(foreign))} in manifest.json, which no training writes"
         if digest not in asked:
             yield f"part {name} is of no cell of the plan"
+            continue
+        seeds, must = set(parse_ranges(text)), {width or widths[digest], widths[digest]}
+        if part.get("width", widths[digest]) not in must:
+            yield f"part {name} must have {' or '.join(map(str, sorted(must)))} seeds a block, got width {part['width']}"
+            continue
+        found = blocks(seeds, part.get("width", widths[digest]))
+        whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
+        if part.get("seeds") != text or not whole:
+            yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
+        if lost := seeds & asked[digest] - trained.get(digest, set()):
+            yield f"part {name} holds the seeds {ranges_text(lost)}, and runs.csv has no trained run of them"

@@ -1,17 +1,26 @@
 """The manifest of a folder of `results/`: what was measured, under which budget, and the hashes of all files."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nalu_bench.errors import damage_named
-from nalu_bench.files import hashes
+from nalu_bench.files import hashes, read_json
 
 MANIFEST = "manifest.json"
 
 REMEDY = "restore this folder, or delete it to have it made again"
 
+
+NEEDED: dict[str, tuple[type, type | None, str]] = {
+    "experiment": (str, None, "a text"),
+    "budget": (dict, None, "a mapping"),
+    "cells": (dict, dict, "a mapping of mappings"),
+    "parts": (dict, dict, "a mapping of mappings"),
+    "runs": (int, None, "a whole number"),
+    "files": (dict, str, "a mapping of texts"),
+}
+"""The keys that every manifest has: the type of the value, that of the values in it, and both in words."""
 
 PAGE = "report.html"
 """The page of an experiment: it is built from the other files and not committed."""
@@ -40,8 +49,16 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     with damage_named(folder, REMEDY):
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        absent = [key for key in ("experiment", "budget", "cells", "parts", "runs", "files") if key not in manifest]
-        if absent:
-            raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
+        manifest: dict[str, Any] = read_json(path)
+        _check_form(manifest)
     return manifest
+
+
+def _check_form(manifest: Any) -> None:
+    """Raise ValueError for a manifest that is not of the form in which reports write it."""
+    if absent := [key for key in NEEDED if not isinstance(manifest, dict) or key not in manifest]:
+        raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
+    for key, (kind, inner, form) in NEEDED.items():
+        value = manifest[key]
+        if not (isinstance(value, kind) and (inner is None or all(isinstance(one, inner) for one in value.values()))):
+            raise ValueError(f"{key} must be {form} in {MANIFEST}, got {value!r:.60}")
