@@ -20,8 +20,13 @@ def run(*words: str, **settings: Any) -> "Loaded":
     Raises:
         UsageError for unknown words, KeyboardInterrupt if training is interrupted; the same call goes on.
     """
+    from nalu_bench.errors import UsageError
     from nalu_bench.verbs import run
 
+    for word in words:
+        if not isinstance(word, str):
+            listed = ': a list of words is written run(*words)' if isinstance(word, list | tuple) else ""
+            raise UsageError(f'run takes words as texts, such as "seeds=25", got {word!r:.60}{listed}.')
     return run.trained([*words, *(f"{key}={value}" for key, value in settings.items())])
 
 
@@ -36,5 +41,8 @@ def load(name: str, budget: str | None = None) -> "Loaded":
         UsageError for an unknown experiment, and for one without results.
     """
     from nalu_bench.analysis import loaded
+    from nalu_bench.errors import UsageError
 
+    if not isinstance(name, str):
+        raise UsageError(f'load takes the name of an experiment as a text, such as "madsen2020/table2", got {name!r:.60}.')
     return loaded.load(name, budget)

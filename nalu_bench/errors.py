@@ -11,6 +11,10 @@ class UsageError(Exception):
     """A request with a wrong name, key or value. The command line shows it without a traceback and exits with 2."""
 
 
+FAILURES = (Exception, SystemExit)
+"""What the code of a package may raise where only its own cells may fail: it may also try to end the program."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Training was asked to stop, and has saved what it can. This is no failure, so it is no `Exception`."""
 

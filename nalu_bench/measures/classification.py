@@ -5,7 +5,7 @@ from torch import Tensor
 from nalu_bench.registry import register
 
 
-@register("correct", version=1)
+@register("correct", version=1, lowest=0.0, highest=1.0)
 def correct(y: Tensor, t: Tensor) -> Tensor:
     """The share of examples whose label has the largest logit."""
     labels = t.squeeze(-1) if t.ndim == y.ndim else t

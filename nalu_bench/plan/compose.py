@@ -177,11 +177,10 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     scale = [(f"budget.{key}", number) for key, number in numbers.items()]
     if budget in group_names("budget"):  # else a name of the experiment's own: other values are the default's
         scale.insert(0, ("budget", budget))
-    pairs = [
-        (group, _configure(_in_order(scale, _pairs(choice), given, group)))
-        for group in experiment.cells
-        for choice in group.expand(only)
-    ]
+    choices = ((group, choice) for group in experiment.cells for choice in group.expand(only))
+    few = list(itertools.islice(choices, MOST_CELLS + 1))
+    _refuse_many(len(few), f"the grids of {experiment.name}")
+    pairs = [(group, _configure(_in_order(scale, _pairs(choice), given, group))) for group, choice in few]
     if experiment.cells and not pairs:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
@@ -271,12 +270,12 @@ def _texts(override: Override) -> list[str]:
         return [override.get_value_element_as_str()]
     try:
         found = list(itertools.islice(override.sweep_string_iterator(), MOST_CELLS + 1))
-    except HydraException:
+    except (HydraException, ArithmeticError, ValueError):  # the latter two for a range without a step, or an end
         found = []
     if not found:
         raise UsageError(
             f"'{override.input_line}' lists no values; write them with commas, as {override.key_or_group}=a,b, or as "
-            "choice(a,b) or range(1,5)."
+            "choice(a,b) or range(1,5), with finite ends and a step that is not 0."
         )
     return found
 
@@ -294,13 +293,14 @@ def _single(overrides: Iterable[Override]) -> list[Pair]:
 
 def _expand(overrides: Iterable[Override]) -> Iterator[list[Pair]]:
     axes = [[f"{override.key_or_group}={text}" for text in _texts(override)] for override in overrides]
-    count = math.prod(map(len, axes))
-    if count > MOST_CELLS:
-        raise UsageError(
-            f"a sweep must have at most {MOST_CELLS:,} cells, and these lists give {count:,}; shorten them."
-        )
+    _refuse_many(math.prod(map(len, axes)), "these lists")
     for choice in itertools.product(*axes):
         yield _pairs(choice)
+
+
+def _refuse_many(count: int, what: str) -> None:
+    if count > MOST_CELLS:
+        raise UsageError(f"a sweep must have at most {MOST_CELLS:,} cells, and {what} give more; shorten them.")
 
 
 def _pairs(arguments: Iterable[str]) -> list[Pair]:
@@ -387,7 +387,11 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     except OmegaConfBaseException as error:
         if "is not a ListConfig" in str(error):
             raise UsageError(f"{key} must be a list, got '{value}': write '{key}=[{value}]'.") from None
-        raise UsageError(f"{key}: {str(error).splitlines()[0]}.") from None
+        group, _, last = key.rpartition(".")
+        form = schemas.form(OmegaConf.get_type(config, group or None), last)
+        raise UsageError(
+            f"{key} must be {form}, got '{value}'." if form else f"{key}: {str(error).splitlines()[0]}."
+        ) from None
 
 
 def _unknown_key(key: str, keys: Sequence[str]) -> UsageError:
@@ -414,6 +418,9 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     _register_schemas()
     GlobalHydra.instance().clear()
     shipped, *others = folders.of_configurations()
+    for group in groups:
+        key, _, name = group.partition("=")
+        folders.text(group_files(key)[name])
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
             return _typed(

@@ -25,8 +25,10 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
     """
     if criterion == REFERENCE:
         return None
-    value = cell.task.threshold(criterion, samples=SAMPLES)
-    return None if value is None else float(f"{value:.10g}")
+    value: Any = cell.task.threshold(criterion, samples=SAMPLES)
+    if value is not None and (isinstance(value, bool | str) or not hasattr(value, "__float__")):
+        raise UsageError(f"the threshold of the task {cell.task.kind} must be a number or None, got {value!r:.60}.")
+    return None if value is None else float(f"{float(value):.10g}")
 
 
 def judged_by(cell: Cell, criterion: str = "task") -> dict[str, Any]:

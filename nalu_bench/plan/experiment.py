@@ -7,7 +7,7 @@ nothing: its report is computed from what the `report` block says. Printed numbe
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,13 +75,13 @@ class CellGroup:
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < math.inf:
             raise UsageError(f"share of a cell group must be a number above 0, got {self.share}.")
 
-    def expand(self, only: Mapping[str, Collection[str]]) -> list[list[str]]:
-        """The overrides of every cell whose grid values are among those in `only`, where it names them."""
+    def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
+        """Yield the overrides of every cell whose grid values are among those in `only`, where it names them."""
         axes = [
             [f"{key}={value}" for value in values if str(value) in only.get(key, [str(value)])]
             for key, values in self.grid.items()
         ]
-        return [[*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes)]
+        return ([*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes))
 
 
 @dataclass
@@ -213,9 +213,9 @@ def names() -> list[str]:
 def about(name: str) -> str:
     """Title and source of an experiment in a line; its file is not checked."""
     try:
-        content = yaml.safe_load(_files()[name].read_text(encoding="utf-8"))
+        content = yaml.safe_load(folders.text(_files()[name]))
         return f"{content['title']} ({content['source']})"
-    except (yaml.YAMLError, OSError, ValueError, KeyError, TypeError):
+    except (UsageError, yaml.YAMLError, ValueError, KeyError, TypeError):
         return "cannot be read, see nalu-bench status"
 
 
@@ -232,8 +232,8 @@ def load(name: str) -> Experiment:
         check_name(part)
     where = f"experiments/{name}.yaml"
     try:
-        content = OmegaConf.to_container(OmegaConf.load(files[name]))
-    except (yaml.YAMLError, OmegaConfBaseException, OSError, ValueError) as error:
+        content = OmegaConf.to_container(OmegaConf.create(folders.text(files[name])))
+    except (yaml.YAMLError, OmegaConfBaseException, UsageError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     check_texts(where, content)
     read = filled(File, content, where)

@@ -12,6 +12,7 @@ such folder. The subfolder `experiments/` of each holds experiments. Folders add
 
 import functools
 import importlib.util
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
@@ -22,11 +23,15 @@ import yaml
 
 from nalu_bench import errors, paths, registry
 from nalu_bench.errors import UsageError, taken
+from nalu_bench.files import read_text
 
 ENTRY_POINTS = "nalu_bench.conf"
 """The group of entry points that name folders inside packages."""
 
 EXPERIMENTS = "experiments"
+
+MOST_VALUES = 1_000_000
+"""Keys and values of a YAML file; the largest that are shipped have some thousands."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,37 @@ def files(group: str) -> dict[str, Path]:
 @functools.cache
 def values(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file; raises UsageError if it cannot be read."""
+    content = text(path)
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: not UTF-8, or no date, such as 2026-02-30
+        found = yaml.safe_load(content)
+    except (ValueError, yaml.YAMLError) as error:  # ValueError: no date, such as 2026-02-30
         raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
     return found if isinstance(found, dict) else {}
+
+
+def text(path: Path) -> str:
+    """The text of a YAML file; raises UsageError if it cannot be read, or if its aliases make it grow beyond measure."""
+    try:
+        found = read_text(path)
+        count = _count(yaml.compose(found, yaml.SafeLoader), {})
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:  # the latter for one that is nested too deep
+        raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
+    if count > MOST_VALUES:
+        raise UsageError(
+            f"{path} must hold at most {MOST_VALUES:,} keys and values, and with what its aliases (*name) stand for it "
+            f"has {count:,}; write out what is needed."
+        )
+    return found
+
+
+def _count(node: Any, seen: dict[int, int]) -> int:
+    """Keys and values below a node of YAML; one that has several places counts at each of them."""
+    if id(node) not in seen:
+        seen[id(node)] = 0  # one that holds itself would be counted for ever
+        inner = getattr(node, "value", ())
+        below = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
+        seen[id(node)] = 1 + (0 if isinstance(inner, str) else sum(_count(one, seen) for one in below))
+    return seen[id(node)]
 
 
 def stated(path: Path) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Dataclasses as schemas of users' files: experiments and settings of reports are checked with the same messages."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields
-from typing import Any, TypeVar
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from omegaconf import OmegaConf
 from omegaconf.errors import ConfigKeyError, OmegaConfBaseException
@@ -34,7 +34,7 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
         try:
             node = OmegaConf.merge(node, {key: value})
         except OmegaConfBaseException as error:
-            raise _refused(where, known[key], error) from None
+            raise _refused(where, schema, known[key], value, error) from None
     absent = sorted(OmegaConf.missing_keys(node))
     if absent:
         raise UsageError(f"{where} must set {', '.join(absent)}.")
@@ -60,10 +60,45 @@ def _required(known: Iterable["Field[Any]"]) -> list[str]:
     return [entry.name for entry in known if entry.default is MISSING and entry.default_factory is MISSING]
 
 
-def _refused(where: str, entry: "Field[Any]", error: OmegaConfBaseException) -> UsageError:
+FORMS = {
+    str: ("a text", "texts"), int: ("a whole number", "whole numbers"), float: ("a number", "numbers"),
+    bool: ("true or false", "true or false"), type(None): ("null", "null"),
+}  # fmt: skip
+"""Type of a field -> what its value must be, one or several of them."""
+
+
+def form(schema: type | None, name: str) -> str:
+    """What a field of a dataclass must be, in words that suit YAML; empty where its type does not tell."""
+    return _form(get_type_hints(schema).get(name)) if is_dataclass(schema) else ""
+
+
+def _form(kind: Any, many: bool = False) -> str:
+    """Plain values, alternatives, dataclasses, and lists and mappings of them, in words.
+
+    >>> _form(dict[str, list[float]])
+    'a mapping of names to lists of numbers'
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        keys = ", ".join(entry.name for entry in fields(kind))
+        return f"{'mappings' if many else 'a mapping'} with the keys {keys}"
+    if origin in (list, dict):
+        noun = {list: ("a list of", "lists of"), dict: ("a mapping of names to", "mappings of names to")}[origin][many]
+        held = _form(inner[-1], many=True)
+        return f"{noun} {held}" if held else ""
+    if inner:
+        each = [_form(one, many) for one in inner]
+        return " or ".join(each) if all(each) else ""
+    return FORMS.get(kind, ("", ""))[many]
+
+
+def _refused(where: str, schema: type, entry: "Field[Any]", value: Any, error: OmegaConfBaseException) -> UsageError:
     if isinstance(error, ConfigKeyError) and error.object_type is not None:
         known = [one.name for one in fields(error.object_type)]
         return unknown(f"key of {entry.name} in {where}", str(error.key), known)
+    told = form(schema, entry.name)
+    if "must" not in entry.metadata and told:
+        return UsageError(f"{where}: {entry.name} must be {told}, got {value!r:.60}.")
     must = f"{entry.name} must be {entry.metadata['must']}" if "must" in entry.metadata else entry.name
     place = f" at {error.full_key}" if error.full_key not in (None, "", entry.name) else ""
     return UsageError(f"{where}: {must}: {_first_line(error)}{place}.")

@@ -22,6 +22,9 @@ SEEDS = ("seeds=", "first_seed=")
 
 LONGEST = 40
 
+MOST_BYTES = 200
+"""Length of a name; file systems take 255, and temporary files need some of them."""
+
 
 def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequence[str]) -> Experiment:
     """The experiment that a sweep is.
@@ -32,10 +35,10 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
     Raises:
         UsageError for a name that is no name of a folder.
     """
-    if not NAME.fullmatch(name) or name == LAST:
+    if not NAME.fullmatch(name) or name == LAST or len(name.encode()) > MOST_BYTES:
         raise UsageError(
-            f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', and not be '{LAST}', "
-            f"got '{name}'."
+            f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', have at most {MOST_BYTES} "
+            f"bytes, and not be '{LAST}', got '{name:.{MOST_BYTES}}'."
         )
     return Experiment(
         f"{FOLDER}/{name}",

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import FAILURES, UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
@@ -14,7 +14,7 @@ from nalu_bench.store import upkeep
 GIB = 2**30
 
 
-def check(machine: Machine, todo: Sequence[Job]) -> dict[str, Exception]:
+def check(machine: Machine, todo: Sequence[Job]) -> dict[str, BaseException]:
     """Raise UsageError if store, data, machine or networks cannot do what is asked; say so if nothing is compiled.
 
     Returns:
@@ -72,12 +72,12 @@ def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], 
         )
 
 
-def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, Exception]:
+def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, BaseException]:
     """Digest -> error of the cells for which `attempt` raises one that is not the command's mistake.
 
     Cells whose networks have the same code and shapes are tried once.
     """
-    tried: dict[str, Exception | None] = {}
+    tried: dict[str, BaseException | None] = {}
     raising = {}
     for job, *_ in by_cell(todo):
         shape = canonical([plain(job.cell.model), job.cell.task.program_key(), job.cell.recipe.loss])
@@ -88,12 +88,12 @@ def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str
     return raising
 
 
-def _error(attempt: Callable[[Cell], object], cell: Cell) -> Exception | None:
+def _error(attempt: Callable[[Cell], object], cell: Cell) -> BaseException | None:
     try:
         attempt(cell)
     except UsageError:
         raise
-    except Exception as error:  # whatever a unit of another package raises
+    except FAILURES as error:  # whatever a unit of another package raises
         return error
     return None
 

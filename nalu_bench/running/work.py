@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nalu_bench.errors import Interrupted
+from nalu_bench.errors import FAILURES, Interrupted
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.running import compiler, memory, process, stop
@@ -52,7 +52,7 @@ def train_group(group: Group, progress: Progress) -> Fate:
                     raise Interrupted
                 elif error:
                     fate.failures.append(failure(job, error))
-    except Exception as error:  # one group's failure must not cost the others; it is stored and reported
+    except FAILURES as error:  # one group's failure must not cost the others; it is stored and reported
         if stop.asked():
             raise Interrupted from None
         fate.failures.extend(failure(job, error) for job in pending if job not in fate.left)
@@ -73,7 +73,7 @@ def _leased(group: Group, leases: Leases, left: list[Job]) -> list[tuple[Job, Ow
     return mine
 
 
-def failure(job: Job, error: Exception) -> str:
+def failure(job: Job, error: BaseException) -> str:
     """Record that an error ended a job; returns a line that says so."""
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "device.workers"])
@@ -93,7 +93,7 @@ def fail(job: Job, why: str, details: str = "") -> str:
     return f"{job.label}: {why} (details in {path})\n  again: {job.again}"
 
 
-def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> Iterator[tuple[int, Exception | None]]:
+def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> Iterator[tuple[int, BaseException | None]]:
     """Train and store leased jobs of a group; yields the number of each as it ends, with its error or None."""
     process.prepare()
     from nalu_bench.training.compilation import Mode
@@ -110,7 +110,7 @@ def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> I
         for job, owned in mine
     ]  # fmt: skip
     for number, outcome in train_together(requests, mode, stop.asked):
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, BaseException):
             yield number, outcome
         else:
             yield number, _store(mine[number][0], outcome, mode.describe(), requests[number].checkpoint)

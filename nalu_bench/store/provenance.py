@@ -13,6 +13,10 @@ from pathlib import Path
 from nalu_bench import __version__, paths
 
 
+LONGEST = 30.0
+"""Seconds for an answer of git, which may wait for a disk of the network or for a lock."""
+
+
 def provenance() -> dict[str, str]:
     """Versions, processor and time."""
     return {
@@ -32,12 +36,12 @@ def commit() -> str:
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(paths.CHECKOUT), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=LONGEST).stdout.strip()
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")
         return head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")
-    except (OSError, ValueError, subprocess.SubprocessError):  # no git, one that may not run, or no repository
+    except (OSError, ValueError, subprocess.SubprocessError):  # no git, one that fails or hangs, no repository
         return "unknown"
 
 

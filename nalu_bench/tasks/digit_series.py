@@ -64,6 +64,7 @@ class DigitSeries(Task):
     evaluated: ClassVar[tuple[str, ...]] = ("validation", "test")
     tested: ClassVar[tuple[str, ...]] = ("test",)
     measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"), Measure("rounds"))
+    shares: ClassVar[tuple[str, ...]] = ("digits",)
     labels: ClassVar[dict[str, str]] = {"count": "Count", "sum": "Sum", "product": "Product"}
 
     dataset: str

@@ -43,6 +43,7 @@ class GridWorld(ActorCritic):
         observation, told, time_scale, early_cost: see `GridWorldTime`.
     """
 
+    shares: ClassVar[tuple[str, ...]] = ("success", "early", "late", "never", "longest", "sampled")
     selecting: ClassVar[str] = "return"
     judging: ClassVar[str] = "success"
 

@@ -66,6 +66,7 @@ class Task:
         evaluated: the splits that are followed: measured at every evaluation. The first selects the step.
         tested: the splits that `test` measures. One that is not followed is measured once, on the selected network.
         measures: the measures taken on every split. A task that overrides `measure` names its own figures there.
+        shares: the task's own figures that are shares, from 0 to 1.
         selecting, judging: the names of the measures that select the step and that judge the run.
         larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
     """
@@ -74,6 +75,7 @@ class Task:
     evaluated: ClassVar[tuple[str, ...]] = ("validation", "extrapolation")
     tested: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[Measure, ...]] = (Measure("mse"), Measure("mae"))
+    shares: ClassVar[tuple[str, ...]] = ()
     selecting: ClassVar[str] = "mse"
     judging: ClassVar[str] = "mse"
     larger_is_better: ClassVar[bool] = False

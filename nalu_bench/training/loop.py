@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nalu_bench.errors import Interrupted
+from nalu_bench.errors import FAILURES, Interrupted
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import Arrays, BlockResult
@@ -65,7 +65,7 @@ class Request:
 
 def train_together(
     requests: Sequence[Request], mode: Mode, stop: Stop = never
-) -> Iterator[tuple[int, BlockResult | Exception]]:
+) -> Iterator[tuple[int, BlockResult | BaseException]]:
     """Train blocks of the same seeds and the same `data.sharing_key`; yields (index, outcome) as each block ends.
 
     Every block starts from its checkpoint, if it has one; blocks that are behind catch up first. A failure ends only
@@ -83,7 +83,7 @@ def train_together(
             raise Interrupted
         try:
             loop = _Loop(request, mode, number)
-        except Exception as error:  # the caller stores and reports it
+        except FAILURES as error:  # the caller stores and reports it
             yield number, error
             continue
         loops.append(loop)
@@ -99,7 +99,7 @@ def train_together(
 def train_block(cell: Cell, block: Block, mode: Mode, checkpoint: Path, report: Report) -> BlockResult:
     """Train one block on its own, see `train_together`."""
     ((_, outcome),) = train_together([Request(cell, block, checkpoint, report)], mode)
-    if isinstance(outcome, Exception):
+    if isinstance(outcome, BaseException):
         raise outcome
     return outcome
 
@@ -122,7 +122,7 @@ class _Group:
         if loops:
             draw.go_to(min(loops, key=lambda loop: loop.step).place)
 
-    def advance(self) -> Iterator[tuple["_Loop", Exception]]:
+    def advance(self) -> Iterator[tuple["_Loop", BaseException]]:
         """Train the blocks that are furthest behind to their next evaluation, or to the step of the others.
 
         Yields every block that fails, with its error. Raises Interrupted if it is to stop.
@@ -156,11 +156,11 @@ class _Group:
 
     def _each(
         self, running: list["_Loop"], work: Callable[..., None], *values: Any
-    ) -> Iterator[tuple["_Loop", Exception]]:
+    ) -> Iterator[tuple["_Loop", BaseException]]:
         for loop in tuple(running):
             try:
                 work(loop, *values)
-            except Exception as error:  # the caller stores and reports it
+            except FAILURES as error:  # the caller stores and reports it
                 running.remove(loop)
                 self.loops.remove(loop)
                 yield loop, error
@@ -295,11 +295,11 @@ class _Loop:
             self.solved |= self.cell.task.solves(judged[-1], self.request.threshold)
         self.request.report(self.step, int(self.solved.sum()))
 
-    def outcome(self) -> BlockResult | Exception:
+    def outcome(self) -> BlockResult | BaseException:
         """The result, or the error that prevented it."""
         try:
             return self.result()
-        except Exception as error:  # the caller stores and reports it
+        except FAILURES as error:  # the caller stores and reports it
             return error
 
     def result(self) -> BlockResult:

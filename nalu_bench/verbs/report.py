@@ -36,9 +36,9 @@ def add(verbs: "asked.Verbs") -> None:
 
 def report(options: argparse.Namespace) -> int:
     """Bring a folder of results up to date, with its page and the index, and print what is in it."""
+    if options.all and options.overrides:
+        raise UsageError(f"--all reports every experiment and takes no further words, got {options.overrides[0]}.")
     if options.all:
-        if options.overrides:
-            raise UsageError(f"--all reports every experiment and takes no further words, got {options.overrides[0]}.")
         return _report_all()
     tell(written(_plan(options)), page=not options.no_page)
     return 0
@@ -99,6 +99,8 @@ def _plan(options: argparse.Namespace) -> "Plan":
     from nalu_bench.plan import compose, experiment
 
     name, overrides = asked.experiment_name(options.overrides, sign="")
+    if options.last and name is not None:
+        raise UsageError(f"--last reports the last sweep and takes no name, got {name}; leave one of them out.")
     if options.last:
         name = folders.last_sweep(paths.results_dir())
     if found := asked.sweep_by_name(name, overrides):

@@ -26,7 +26,7 @@ def show(options: argparse.Namespace) -> int:
     """Print the groups that are named, or all of them, as YAML."""
     from nalu_bench.plan import described
 
-    if any("/" in text.partition("=")[2] or "=" not in text for text in options.overrides):
+    if asked.experiment_name(options.overrides)[0] is not None:
         raise UsageError("show takes key=value of one cell; the cells of an experiment: nalu-bench status EXPERIMENT.")
     print(described.shown(options.overrides))
     return 0

@@ -1,12 +1,15 @@
-"""Figures of one run that no network can have together: those of a split that is tested once have no curve."""
+"""Figures of one run that no network can have, alone or together: those of a split that is tested once have no curve."""
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.tasks.measure import Measure
@@ -19,6 +22,9 @@ UNDERFLOW = 1e-30
 """Mean squares below this are not compared: squares of single precision vanish before their roots do."""
 
 
+ENDS = {"lowest": -math.inf, "highest": math.inf}
+"""What the registration of a measure may state of its figures, with the default."""
+
 Bound = tuple[str, str, np.ndarray]
 """A column, the column that bounds it, and which runs break the bound."""
 
@@ -26,14 +32,35 @@ Bound = tuple[str, str, np.ndarray]
 def impossible(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
     """A line for every run that breaks one of these:
 
-    (mean |e|)² <= mean e²;   accuracy within a tolerance <= accuracy within a larger one.
+    the ends of each measure, such as 0 <= accuracy <= 1;   (mean |e|)² <= mean e²;
+    accuracy within a tolerance <= accuracy within a larger one.
     """
-    runs = dict(list(measured.runs.groupby("cell", sort=False)))
+    runs, curves = (_by_cell(frame) for frame in (measured.runs, measured.curves))
     for want in (one for one in wanted if one.cell.digest in runs):
         mine = runs[want.cell.digest]
+        for frame in (mine, *([curves[want.cell.digest]] if want.cell.digest in curves else [])):
+            yield from _beyond(want, frame)
         for small, large, broken in _broken(want.cell.task, mine):
             for seed, one, other in mine.loc[broken, ["seed", small, large]].itertuples(index=False, name=None):
                 yield f"cell {want.cell.digest} seed {seed}: {small} is {one:g}, which {large} {other:g} rules out"
+
+
+def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
+    return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
+
+
+def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
+    """A line for every run with a figure that its measure cannot have, at its selected step or in its curve."""
+    task = want.cell.task
+    ends = {one.name: tuple(registry.measures.fact(one.function, end, limit) for end, limit in ENDS.items())
+            for one in task.measures}  # fmt: skip
+    ends |= dict.fromkeys(task.shares, (0.0, 1.0))
+    for split, (name, (lowest, highest)) in itertools.product({*task.evaluated, *task.tested}, ends.items()):
+        for column in (one for one in map(str, rows) if re.fullmatch(rf"{split}_{re.escape(name)}(_\d+)?", one)):
+            values = rows[column].to_numpy(float)
+            wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
+            for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
+                yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
 
 
 def _broken(task: Task, runs: pd.DataFrame) -> Iterator[Bound]:

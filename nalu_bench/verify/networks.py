@@ -1,7 +1,7 @@
-"""Check that what is kept of the selected networks, matrices and predictions, can be that of the runs."""
+"""Check that what is kept of the selected networks, matrices, gates and predictions, can be that of the runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,15 @@ from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.tasks.task import Probes
 
-Shapes = dict[str, tuple[int, ...]]
-"""Name -> shape of effective matrices."""
+if TYPE_CHECKING:
+    from nalu_bench.models.network import Network
+
+ROUNDING = 1e-5
+"""How far a mean over a few numbers in single precision may be from the same mean in another order."""
 
 
 def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
-    """A line for every run whose matrices or predictions are lost, or contradict its errors, its model or its task.
+    """A line for every run whose matrices, gates or predictions are lost, or contradict its row, its model or its task.
 
     Args:
         measured: runs, weights and predictions.
@@ -29,11 +32,12 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
         return
     for name in ("weights", "predictions"):
         yield from _lost(name, measured, runs)
-    errors: dict[Any, Any] = runs.set_index(["cell", "seed"])["sparsity_error"].to_dict()
+    rows: dict[Any, Any] = runs.set_index(["cell", "seed"]).to_dict("index")
     weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
     for want in wanted:
         if want.cell.digest in weights:
-            yield from _matrix_faults(want.cell, weights[want.cell.digest], errors)
+            yield from _matrix_faults(want.cell, weights[want.cell.digest], rows)
+            yield from _gate_faults(want.cell, weights[want.cell.digest])
         probes = want.cell.task.probes() if want.cell.digest in predictions else None
         if probes is not None:
             yield from _probe_faults(probes, predictions[want.cell.digest])
@@ -58,29 +62,63 @@ def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
             yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
 
 
-def _matrix_faults(cell: Cell, weights: pd.DataFrame, errors: Mapping[Any, Any]) -> Iterator[str]:
-    """A line for every run without the matrices of its model, or whose sparsity error is not theirs.
+def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -> Iterator[str]:
+    """A line for every run without the matrices of its model, or whose sparsity error or other scalars are not theirs.
 
     A matrix that is too large to be kept may have a larger error than those that are.
     """
-    small, whole = _matrices(cell)
+    network = cell.model.build(cell.task)
+    shapes_of = {name: tuple(W.shape) for name, W in network.weights().items()}
+    small = {name: shape for name, shape in shapes_of.items() if np.prod(shape) <= LARGEST}
+    whole = len(small) == len(shapes_of)
     for seed, rows in weights[weights["kind"] == "weight"].groupby("seed"):
         shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
         if shapes != small or len(rows) != len(small):
             yield f"cell {cell.digest} seed {seed}: its weights are {shapes}, and those of its model {small}"
             continue
-        stated, found = np.float32(errors.get((cell.digest, seed), np.nan)), _sparsity_error(rows["values"])
+        run = runs.get((cell.digest, seed), {})
+        stated, found = np.float32(run.get("sparsity_error", np.nan)), _sparsity_error(rows["values"])
         if stated < found or (whole and stated > found):  # neither is true without a selected step
             yield f"cell {cell.digest} seed {seed}: sparsity_error is {stated:g}, and {found:g} by its weights"
+        if (run.get("selected_step") or 0) > 0:  # at step 0, and without a selected step, nothing is clamped yet
+            for fault in _restored_faults(network, rows, run):
+                yield f"cell {cell.digest} seed {seed}: {fault}"
     if small and (lost := set(weights["seed"]) - set(weights.loc[weights["kind"] == "weight", "seed"])):
         yield f"cell {cell.digest}: the seeds {sorted(lost)} have no weights of their model"
 
 
-def _matrices(cell: Cell) -> tuple[Shapes, bool]:
-    """The effective matrices of a model that are small enough to be kept, and whether these are all."""
-    shapes = {name: tuple(W.shape) for name, W in cell.model.build(cell.task).weights().items()}
-    small = {name: shape for name, shape in shapes.items() if np.prod(shape) <= LARGEST}
-    return small, len(small) == len(shapes)
+def _restored_faults(network: "Network", rows: pd.DataFrame, run: Mapping[str, Any]) -> Iterator[str]:
+    """What a run cannot have whose matrices are themselves parameters: others of its scalars, or unclamped ones.
+
+    All other parameters are nan. So is, and is not compared, what rests on them.
+    """
+    import torch
+
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.fill_(torch.nan)
+        own = {id(parameter) for parameter in network.parameters()}
+        kept = {name: W for name, W in network.weights().items() if id(W) in own}
+        for name, values in zip(rows["name"], rows["values"], strict=True):
+            if name in kept:
+                kept[name].copy_(torch.tensor(np.asarray(values, np.float32)).view_as(kept[name]))
+        before = {name: W.clone() for name, W in kept.items()}
+        for name, value in network.followed().items():
+            found, stated = float(value), float(run.get(name, np.nan))
+            if np.isfinite(found) and not np.isclose(stated, found, rtol=ROUNDING, atol=ROUNDING):
+                yield f"{name} is {stated:g}, and {found:g} by its weights"
+        network.project_()
+        for name, W in kept.items():
+            if not torch.equal(W.nan_to_num(), before[name].nan_to_num()):
+                yield f"{name} of its weights must be clamped as its unit does, and is not"
+
+
+def _gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
+    """A line for every run with a mean gate outside [0, 1]."""
+    for seed, name, values in weights.loc[weights["kind"] == "gate", ["seed", "name", "values"]].itertuples(index=False):
+        gate = np.asarray(values, float)
+        if ((gate < 0) | (gate > 1 + ROUNDING)).any():
+            yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {gate.min():g} to {gate.max():g}"
 
 
 def _sparsity_error(matrices: "pd.Series[Any]") -> np.float32:

@@ -215,7 +215,7 @@ def test_a_sweep_over_nothing_is_refused_with_the_forms_that_list_values(values:
 
 
 def test_a_sweep_of_a_million_cells_is_refused_at_once() -> None:
-    with pytest.raises(UsageError, match="at most 10,000 cells, and these lists give 998,001"):
+    with pytest.raises(UsageError, match="at most 10,000 cells, and these lists give more"):
         compose.plan_cells(["seeds=range(1,1000)", "first_seed=range(1,1000)"], multirun=True)
 
 
