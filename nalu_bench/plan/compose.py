@@ -11,7 +11,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +23,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
-from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
@@ -387,6 +387,9 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     except OmegaConfBaseException as error:
         if "is not a ListConfig" in str(error):
             raise UsageError(f"{key} must be a list, got '{value}': write '{key}=[{value}]'.") from None
+        if isinstance(error, ConfigKeyError) and is_dataclass(error.object_type):
+            known = [entry.name for entry in fields(cast(Any, error.object_type))]
+            raise unknown(f"key of {key}", str(error.key), known) from None
         group, _, last = key.rpartition(".")
         form = schemas.form(OmegaConf.get_type(config, group or None), last)
         raise UsageError(
@@ -424,22 +427,39 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
             return _typed(
-                compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"])
+                compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"]), groups
             )
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
         told = f"cannot compose {' '.join(groups) or 'the defaults'}: {error}"
-        raise UsageError(" ".join([told, *folders.installed().lost])) from None
+        raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
 
 
-def _typed(config: DictConfig) -> DictConfig:
-    """The configuration, if each group's file says what it describes."""
+def _fault_of_file(error: Exception) -> str:
+    """What a file of a group must hold and does not, where Hydra's error is about one of its keys; else empty."""
+    file, cause = re.match(r"In '(\w+)/([^']+)'", str(error)), error.__cause__ or error.__context__
+    schema = getattr(cause, "object_type", None)
+    if file is None or not isinstance(cause, OmegaConfBaseException) or not is_dataclass(schema):
+        return ""
+    where, key, known = f"{file[1]}/{file[2]}.yaml", str(cause.key), [entry.name for entry in fields(schema)]
+    if key not in known:
+        return str(unknown(f"key of {where}", key, known))
+    value = folders.stated(group_files(file[1])[file[2]]).get(key)
+    return f"{where}: {key} must be {schemas.form(cast(type, schema), key) or 'of its type'}, got {value!r:.60}."
+
+
+def _typed(config: DictConfig, groups: Sequence[str]) -> DictConfig:
+    """The configuration, if each group's file says what it describes, and sets what no command can."""
     for key, schema in (("task", Task), ("model", Model), ("recipe", Recipe)):
         kind = OmegaConf.get_type(config, key)
         if kind is None or not issubclass(kind, schema):
             raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
+        for fixed in ("kind", "name"):
+            if OmegaConf.is_missing(config[key], fixed):
+                file = dict(group.split("=", 1) for group in groups).get(key, "*")
+                raise UsageError(f"{key}/{file}.yaml must set {fixed}.")
     return config
 
 

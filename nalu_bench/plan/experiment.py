@@ -232,8 +232,9 @@ def load(name: str) -> Experiment:
         check_name(part)
     where = f"experiments/{name}.yaml"
     try:
-        content = OmegaConf.to_container(OmegaConf.create(folders.text(files[name])))
-    except (yaml.YAMLError, OmegaConfBaseException, UsageError, ValueError) as error:
+        folders.text(files[name])
+        content = OmegaConf.to_container(OmegaConf.load(files[name]))
+    except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     check_texts(where, content)
     read = filled(File, content, where)

@@ -25,6 +25,9 @@ LEAST_APART = 0.9
 CHECKED = 100_000
 """The rows in which they are counted: numbers of a dense column of more rows may meet without harm."""
 
+LEAST, MOST = 1.2e-19, 1.8e19
+"""The smallest deviation and the largest value of a target whose squares single precision holds with all digits."""
+
 SPLITS = ("train", "validation", "test", "extrapolation")
 
 
@@ -139,6 +142,7 @@ class Table(Task):
 
     def rows(self, split: str) -> Rows:
         if split == "train":  # once for all splits
+            self._check_squares()
             self._check_precision()
         return Rows(len(self._rows()[split]), remainder=KEEP)
 
@@ -153,6 +157,18 @@ class Table(Task):
         shift, factor = self._scale(names, self.scale)
         scaled: np.ndarray = (rows[names].to_numpy() - shift) / factor
         return scaled
+
+    def _check_squares(self) -> None:
+        """Raise UsageError for a target whose errors have no squares in single precision, whatever the scale."""
+        sizes = self._scale(self.targets, "standard")[1]
+        ends = np.abs(self._table()[self.targets].to_numpy()).max(axis=0)
+        for name, size, end in zip(self.targets, sizes, ends, strict=True):
+            if not (size >= LEAST and end <= MOST):
+                raise UsageError(
+                    f"{name} of {self.data} must vary by {LEAST:g} or more and have values up to {MOST:g}, because "
+                    f"its errors are squared in single precision, and it varies by {size:.0e} and has values up to "
+                    f"{end:.0e}: write it in another unit. No task.scale helps, as errors are in units of the table."
+                )
 
     def _check_precision(self) -> None:
         """Raise UsageError for a column whose values are no longer apart in the single precision of networks."""

@@ -55,7 +55,7 @@ def test_what_is_faulty_costs_nobody_who_does_not_choose_it(
         ("model=my_zero_version", 'zero_version at faulty:ZeroVersion must bear @register("zero_version", version=1)'),
         ("model=my_number", "the unit number cannot be loaded from faulty:NUMBER: TypeError"),
         ("model=my_module_alone", "the unit module_alone must have an entry point module:Class, got 'faulty'"),
-        ("model=my_no_yaml", "cannot compose model=my_no_yaml"),
+        ("model=my_no_yaml", "my_no_yaml.yaml must be YAML in UTF-8"),
         ("model=my_no_list", "cannot compose model=my_no_list"),
         ("model=my_no_date", "the file of a model must begin with: defaults:"),
         ("task=my_a_function", "the task a_function at faulty:a_function must be a subclass of Task."),

@@ -90,6 +90,6 @@ def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
 def test_a_users_broken_file_is_a_plain_error_and_is_listed(content: bytes, conf: Path) -> None:
     (conf / "model" / "mine.yaml").write_bytes(content)
     for ask in (lambda: compose.plan_cells(["model=mine"], multirun=False), lambda: described.shown(["model=mine"])):
-        with pytest.raises(UsageError, match=r"the file of a model must begin with|cannot compose model=mine"):
+        with pytest.raises(UsageError, match=r"the file of a model must begin with|mine.yaml must be YAML in UTF-8|cannot compose"):
             ask()
     described.about("model", "mine")
