@@ -23,9 +23,10 @@ def run(*words: str, **settings: Any) -> "Loaded":
     from nalu_bench.errors import UsageError
     from nalu_bench.verbs import run
 
-    for word in words:
+    given: tuple[Any, ...] = words
+    for word in given:
         if not isinstance(word, str):
-            listed = ': a list of words is written run(*words)' if isinstance(word, list | tuple) else ""
+            listed = ": a list of words is written run(*words)" if isinstance(word, list | tuple) else ""
             raise UsageError(f'run takes words as texts, such as "seeds=25", got {word!r:.60}{listed}.')
     return run.trained([*words, *(f"{key}={value}" for key, value in settings.items())])
 
@@ -44,5 +45,7 @@ def load(name: str, budget: str | None = None) -> "Loaded":
     from nalu_bench.errors import UsageError
 
     if not isinstance(name, str):
-        raise UsageError(f'load takes the name of an experiment as a text, such as "madsen2020/table2", got {name!r:.60}.')
+        raise UsageError(
+            f'load takes the name of an experiment as a text, such as "madsen2020/table2", got {name!r:.60}.'
+        )
     return loaded.load(name, budget)

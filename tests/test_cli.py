@@ -44,6 +44,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["run", "-m", "experiment=madsen2020/table1"],
         ["run", "model.penalties={}", "budget=smoke"],
         ["run", "budget=smoke", "hydra/launcher=nonsense"],
+        ["run", "-m", "model=nau,nac", "task.operation=add", "budget=smoke", f"name={300 * 'x'}"],
+        ["report", f"sweeps/{300 * 'x'}"],
+        ["report", "--last", "madsen2020/figure2"],
+        ["show", "experiment=madsen2020/table1"],
     ],
 )
 def test_a_users_mistake_exits_with_2_and_says_why(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -419,5 +423,7 @@ def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.
 def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "model=nmu"]) == 0
     assert capsys.readouterr().out.startswith("# model=nmu: NAU, NMU (Madsen & Johansen 2020)")
+    assert main(["show", "task=table", "task.data=a/b.csv", "task.targets=[y]"]) == 0
+    assert "data: a/b.csv" in capsys.readouterr().out
     assert main(["show", "madsen2020/table1"]) == 2
     assert "nalu-bench status EXPERIMENT" in capsys.readouterr().err

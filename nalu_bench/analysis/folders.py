@@ -87,6 +87,7 @@ def refuse_other(results: Path, name: str, budget: str, words: Sequence[str]) ->
 
 def _manifest(results: Path, name: str) -> dict[str, Any]:
     """The manifest of a sweep; raises UsageError if there is none."""
+    sweep.check_name(name.partition("/")[2])
     manifest = read_manifest(results / LOCAL / name)
     if manifest is None:
         found = (path.parent for path in (results / LOCAL / FOLDER).glob(f"*/{MANIFEST}"))

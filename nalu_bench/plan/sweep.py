@@ -35,11 +35,7 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
     Raises:
         UsageError for a name that is no name of a folder.
     """
-    if not NAME.fullmatch(name) or name == LAST or len(name.encode()) > MOST_BYTES:
-        raise UsageError(
-            f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', have at most {MOST_BYTES} "
-            f"bytes, and not be '{LAST}', got '{name:.{MOST_BYTES}}'."
-        )
+    check_name(name)
     return Experiment(
         f"{FOLDER}/{name}",
         paths.results_dir() / "local" / FOLDER,
@@ -50,6 +46,15 @@ def experiment(name: str, budget: str, scale: Mapping[str, Any], overrides: Sequ
         report={"kind": "cells"},
         local=True,
     )
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for a name of a sweep that is no name of a folder."""
+    if not NAME.fullmatch(name) or name == LAST or len(name.encode()) > MOST_BYTES:
+        raise UsageError(
+            f"name must begin with a letter, a digit or '_', consist of these, '.' and '-', have at most {MOST_BYTES} "
+            f"bytes, and not be '{LAST}', got '{name:.{MOST_BYTES}}'."
+        )
 
 
 def command(verb: str, chosen: Experiment, budget: str, overrides: Sequence[str]) -> str:

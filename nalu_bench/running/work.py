@@ -93,7 +93,9 @@ def fail(job: Job, why: str, details: str = "") -> str:
     return f"{job.label}: {why} (details in {path})\n  again: {job.again}"
 
 
-def _train_leased(mine: Sequence[tuple[Job, OwnLease]], progress: Progress) -> Iterator[tuple[int, BaseException | None]]:
+def _train_leased(
+    mine: Sequence[tuple[Job, OwnLease]], progress: Progress
+) -> Iterator[tuple[int, BaseException | None]]:
     """Train and store leased jobs of a group; yields the number of each as it ends, with its error or None."""
     process.prepare()
     from nalu_bench.training.compilation import Mode

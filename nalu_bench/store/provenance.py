@@ -12,7 +12,6 @@ from pathlib import Path
 
 from nalu_bench import __version__, paths
 
-
 LONGEST = 30.0
 """Seconds for an answer of git, which may wait for a disk of the network or for a lock."""
 

@@ -12,7 +12,11 @@ from nalu_bench.verbs import asked
 
 def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
-    parser = verbs.add_parser("verify", help="check results and stores: files against hashes, facts against curves")
+    parser = verbs.add_parser(
+        "verify", help="check results and stores: files against hashes, facts against curves",
+        description="Check folders of results and run stores. What is made of all experiments together, such as "
+        "results/index.html and results/article.md, is not read: nalu-bench report --all makes it again.",
+    )  # fmt: skip
     parser.add_argument("asked", nargs="*", metavar="EXPERIMENT or FOLDER", help="all committed results by default")
     parser.add_argument("--store", action="store_true", help="check the run store, too")
     parser.add_argument("--rerun", type=int, metavar="N", help="train N random finished blocks again and compare them")

@@ -1,4 +1,4 @@
-"""Figures of one run that no network can have, alone or together: those of a split that is tested once have no curve."""
+"""Figures of one run that no network can have, alone or together: those of a split tested once have no curve."""
 
 import itertools
 import math

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def verify_results(folder: Path) -> Verified:
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)
 
 
-def _uncommittable(manifest: Mapping[str, Any]) -> Iterator[str]:
+def _uncommittable(manifest: dict[str, Any]) -> Iterator[str]:
     """A line for what is never among committed results: the words of a user, and data that stand in for others."""
     if data := stand_ins(manifest):
         yield f"committed results must be of the source's data, and these are of {data}; delete this folder"

@@ -115,10 +115,13 @@ def _restored_faults(network: "Network", rows: pd.DataFrame, run: Mapping[str, A
 
 def _gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a mean gate outside [0, 1]."""
-    for seed, name, values in weights.loc[weights["kind"] == "gate", ["seed", "name", "values"]].itertuples(index=False):
+    for seed, name, values in weights.loc[weights["kind"] == "gate", ["seed", "name", "values"]].itertuples(
+        index=False
+    ):
         gate = np.asarray(values, float)
         if ((gate < 0) | (gate > 1 + ROUNDING)).any():
-            yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {gate.min():g} to {gate.max():g}"
+            ends = f"{gate.min():g} to {gate.max():g}"
+            yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {ends}"
 
 
 def _sparsity_error(matrices: "pd.Series[Any]") -> np.float32:

@@ -1,8 +1,11 @@
 """`load` gives the committed results as frames and pictures, and checks what it reads."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,3 +107,24 @@ def test_units_come_without_configuration_tables_and_pictures(program: str) -> N
     heavy = {"hydra", "omegaconf", "pandas", "matplotlib", "scipy", "pyarrow", "numba", "jinja2"}
     check = f"import sys; {program}; loaded = {heavy!r} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: nalu_bench.run(5), 'run takes words as texts, such as "seeds=25", got 5'),
+        (lambda: nalu_bench.run(["task=identity"]), "a list of words is written run(*words)"),
+        (lambda: nalu_bench.run(b"task=identity"), "got b'task=identity'"),
+        (lambda: nalu_bench.load(None), "load takes the name of an experiment as a text"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_the_form_that_is_meant(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        ask()
+
+
+def test_figures_are_drawn_to_files_whatever_windows_are_asked_for(tmp_path: Path) -> None:
+    variables = os.environ | {"MPLBACKEND": "nosuch", "NALU_BENCH_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "nalu_bench", "report", "madsen2020/figure2", "budget=paper", "--no-page"]
+    subprocess.run(command, env=variables, check=True)
+    assert (tmp_path / "results" / "madsen2020" / "figure2" / "figure.png").exists()

@@ -67,3 +67,17 @@ def test_what_is_faulty_is_named_to_those_who_choose_it(
 ) -> None:
     assert main(["status", word, "seeds=2"]) == 2
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("one_thread", "faulty")
+def test_a_task_that_ends_the_program_fails_its_cell_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-m", "task=my_leaving,identity", "model=hidden_tanh", *TINY]) == 1
+    said = capsys.readouterr()
+    assert "seeds 0-24: SystemExit: enough (details in" in said.err
+    assert "1 of 2 blocks failed" in said.err
+
+
+@pytest.mark.usefixtures("one_thread", "faulty")
+def test_a_criterion_that_is_no_number_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "task=my_text_threshold", "model=hidden_tanh", *TINY]) == 2
+    assert "the threshold of the task text_threshold must be a number or None, got 'low'" in capsys.readouterr().err

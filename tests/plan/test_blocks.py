@@ -39,3 +39,8 @@ def test_blocks_come_once_in_order_and_have_the_name_of_all_their_seeds() -> Non
     assert blocks([]) == []
     assert [block.span for block in blocks(range(WIDTH + 2))] == ["0-24", "25-49"]
     assert [block.span for block in blocks([3, 4], width=1)] == ["3", "4"]
+
+
+def test_more_seeds_than_a_block_can_have_are_never_counted_out() -> None:
+    with pytest.raises(ValueError, match="at most 10,000 seeds, got 0-99999999999"):
+        parse_ranges("0-99999999999")

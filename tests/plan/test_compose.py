@@ -33,7 +33,10 @@ from nalu_bench.plan import compose, experiment
         (["device.width=100000000"], "device.width must be from 1 to 10,000, got 100,000,000"),
         (["device.workers=100000000"], "device.workers must be from 1 to 1,024, got 100,000,000"),
         (["task=identity", "task.probed=20000000"], "task.probed must be at most 100,000, got 20,000,000"),
-        (["model.penalties={sparsity:{weight:1,begin:0}}"], "unknown key of model.penalties 'begin'. Known: below, end, falling, start, weight"),
+        (
+            ["model.penalties={sparsity:{weight:1,begin:0}}"],
+            "unknown key of model.penalties 'begin'. Known: below, end, falling, start, weight",
+        ),
         (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),
         (["task.interpolation=[1,1e30]"], "must give targets whose squared errors single precision holds (3e38)"),
@@ -225,3 +228,16 @@ def test_layers_and_penalties_can_be_set_whole() -> None:
     (want,) = compose.plan_cells(words, multirun=False).cells
     assert want.cell.model.units() == ["nac", "nau"]
     assert want.cell.identity()["model"]["penalties"] == {"sparsity": {"weight": 2.0, "start": 0, "end": 10}}
+
+
+@pytest.mark.parametrize("word", ["seeds=range(1,10,0)", "recipe.learning_rate=range(0,nan,0.1)"])
+def test_a_range_that_gives_no_values_is_refused(word: str) -> None:
+    with pytest.raises(UsageError, match=r"lists no values; .* with finite ends and a step that is not 0"):
+        compose.plan_cells(["task=arithmetic", "task.operation=add", "model=nau", word], multirun=True)
+
+
+def test_the_width_of_a_device_is_among_the_words_of_results_and_changes_no_cell() -> None:
+    chosen = experiment.load("madsen2020/table1")
+    plan = compose.plan_experiment(chosen, ["budget=smoke", "device.width=10", "device.workers=1"])
+    assert plan.overrides == ("device.width=10",)
+    assert not chosen.changes(plan.overrides)

@@ -1,5 +1,6 @@
 """Files of experiments: an error names the file, and a budget may have any name."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -171,3 +172,33 @@ def test_values_that_go_together_are_cases() -> None:
     ]
     assert len(list(group.expand({"model": ["nac"]}))) == 2
     assert list(CellGroup(["task=arithmetic"]).expand({})) == [["task=arithmetic"]]
+
+
+def test_an_experiment_has_no_more_cells_than_a_sweep(write: Write) -> None:
+    many = list(range(1, 200))
+    write(cells=f"[{{overrides: [task=ten_parameter], grid: {{recipe.batch_size: {many}, recipe.steps: {many}}}}}]")
+    with pytest.raises(UsageError, match="at most 10,000 cells, and the grids of mine/table give more"):
+        compose.plan_experiment(experiment.load("mine/table"), ["budget=smoke"])
+
+
+def test_aliases_that_stand_for_billions_of_values_are_refused_at_once(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    letters = "abcdefghij"
+    more = [f"{last}: &{last} [{', '.join([f'*{first}'] * 9)}]" for first, last in itertools.pairwise(letters)]
+    path = write()
+    path.write_text("\n".join(["a: &a [x, x]", *more, "title: *j"]) + "\n")
+    with pytest.raises(UsageError, match="must hold at most 1,000,000 keys and values"):
+        experiment.load("mine/table")
+    assert main(["list", "experiment"]) == 0
+    assert "cannot be read, see nalu-bench status" in capsys.readouterr().out
+
+
+def test_a_setting_of_another_type_is_told_what_it_must_be(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    for settings, must in (
+        ("layout: [a, b]", "layout must be a mapping of names to lists of texts, got ['a', 'b']"),
+        ("below: x", "below must be a mapping of names to numbers, got 'x'"),
+    ):
+        write(report=f"{{kind: success, criterion: task, {settings}}}")
+        assert main(["run", "mine/table", "budget=smoke"]) == 2
+        assert must in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What users write: names of their own, keys given once, launchers that are installed."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,23 @@ def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
 def test_a_users_broken_file_is_a_plain_error_and_is_listed(content: bytes, conf: Path) -> None:
     (conf / "model" / "mine.yaml").write_bytes(content)
     for ask in (lambda: compose.plan_cells(["model=mine"], multirun=False), lambda: described.shown(["model=mine"])):
-        with pytest.raises(UsageError, match=r"the file of a model must begin with|mine.yaml must be YAML in UTF-8|cannot compose"):
+        with pytest.raises(UsageError, match=r"must begin with: defaults|must be YAML in UTF-8|cannot compose"):
             ask()
     described.about("model", "mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MODEL.format("mine").replace("name: mine\n", ""), "model/mine.yaml must set name."),
+        (MODEL.format("mine") + "hiden_size: 3\n", "unknown key of model/mine.yaml 'hiden_size'; did you mean"),
+        (
+            MODEL.format("mine").partition("layers")[0] + "layers: nau\n",
+            "layers must be a list of mappings with the keys",
+        ),
+    ],
+)
+def test_a_key_that_a_file_lacks_or_that_is_wrong_is_named_with_the_file(text: str, message: str, conf: Path) -> None:
+    (conf / "model" / "mine.yaml").write_text(text)
+    with pytest.raises(UsageError, match=re.escape(message)):
+        compose.plan_cells(["model=mine"], multirun=False)

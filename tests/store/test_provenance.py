@@ -31,3 +31,11 @@ def test_without_git_the_commit_is_unknown(how: str, tmp_path: Path, monkeypatch
         (tmp_path / "git").chmod(0o600 if how == "may not run" else 0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert provenance.commit() == "unknown"
+
+
+def test_a_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\nexec /bin/sleep 300\n")
+    (tmp_path / "git").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(provenance, "LONGEST", 0.1)
+    assert provenance.commit() == "unknown"

@@ -235,6 +235,7 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         ("a,b,y,z\n1,1,1,1\n", "got 0 train, 1 validation, 0 test, 0 extrapolation: 1 of 1 rows have a in"),
         ("a,b,y,z\n2,1,1,1\n2,1,2,1\n2,1,3,1\n", "1 train, 1 validation, 1 test, 0 extrapolation: 3 of 3 rows have a"),
         (GOOD.replace("3,2,6", "3,2,1").replace("2,1,2", "2,1,1").replace("4,1,4", "4,1,1"), "y of my.csv must have"),
+        (GOOD.replace("3,2,6", "3,2,6e20"), "y of my.csv must vary by 1.2e-19 or more and have values up to 1.8e+19"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_in_plain_words_before_training(
@@ -310,3 +311,14 @@ def test_a_constant_feature_is_an_input_like_any_other_unless_it_is_scaled(capsy
 def test_what_has_no_default_must_be_set() -> None:
     with pytest.raises(UsageError, match=r"task.data, task.targets must be set, without a default: add task.data=..."):
         compose.plan_cells(["task=table"], multirun=False)
+
+
+@pytest.mark.parametrize("scale", ["none", "max_abs", "standard"])
+@pytest.mark.parametrize("unit", [1e-50, 1e-30])
+def test_a_target_whose_errors_have_no_squares_is_refused_under_every_scale(
+    scale: str, unit: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv("my.csv")
+    table.assign(y=unit * table["y"]).to_csv("my.csv", index=False)
+    assert main(["run", *words(f"task.scale={scale}")]) == 2
+    assert "its errors are squared in single precision" in capsys.readouterr().err

@@ -1,7 +1,9 @@
 """`nalu-bench verify` passes on what is committed, and names what was edited, even where its hash was edited too."""
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -25,6 +27,65 @@ def test_committed_results_are_verified(name: str, capsys: pytest.CaptureFixture
     assert "no faults" in own
     assert in_all.startswith("in all")
     assert f"{len(runs):,} runs" in in_all
+
+
+def deep(folder: Path) -> None:
+    (folder / "manifest.json").write_text("[" * 200_000)
+
+
+def changed(**entries: object) -> Callable[[Path], None]:
+    """A damage: other values in the manifest."""
+
+    def change(folder: Path) -> None:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        (folder / "manifest.json").write_text(json.dumps(manifest | entries))
+
+    return change
+
+
+def a_part_without_end(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    cell, part = next(iter(manifest["cells"])), next(iter(manifest["parts"].values()))
+    changed(parts={f"{cell}/0-99999999999": part | {"seeds": "0-99999999999"}})(folder)
+
+
+def piped(name: str) -> Callable[[Path], None]:
+    """A damage: a pipe in the place of a file. Nobody writes into it, so that reading it would never end."""
+
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
+
+
+DAMAGES: list[tuple[Callable[[Path], None], str]] = [
+    (deep, "manifest.json must not be nested so deep"),
+    (changed(budget=[]), "budget must be a mapping in manifest.json, got []"),
+    (changed(budget={}), "KeyError('name')"),
+    (changed(files=["runs.csv"]), "files must be a mapping of texts in manifest.json, got ['runs.csv']"),
+    (changed(parts={"x": None}), "parts must be a mapping of mappings in manifest.json"),
+    (changed(runs="many"), "runs must be a whole number in manifest.json, got 'many'"),
+    (a_part_without_end, "a block must have at most 10,000 seeds, got 0-99999999999"),
+    (piped("manifest.json"), "manifest.json must be a file, and is a pipe or a device"),
+    (piped("runs.csv"), "runs.csv must be a file, and is a pipe or a device"),
+    (piped("curves.parquet"), "curves.parquet must be a file, and is a pipe or a device"),
+    (piped("table.csv"), "table.csv must be a file, and is a pipe or a device"),
+]
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES)
+def test_whatever_is_in_a_folder_costs_it_a_fault_and_no_other_its_check(
+    folder: Path, damage: Callable[[Path], None], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage(folder)
+    beside = folder.parents[2] / "beside" / "madsen2020" / "figure2"
+    shutil.copytree(paths.CHECKOUT / "results" / "madsen2020" / "figure2", beside)
+    assert main(["verify", str(folder), str(beside)]) == 1
+    said = capsys.readouterr()
+    assert words in said.err
+    assert f"{beside} 8 files match; 0 runs" in said.out
+    assert "no faults" in said.out.splitlines()[1]
 
 
 @pytest.fixture
@@ -187,6 +248,7 @@ def test_what_is_neither_an_experiment_nor_a_folder_is_refused(
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("NALU_BENCH_HOME", str(tmp_path))
         assert f"{tmp_path / 'results'} holds none (NALU_BENCH_HOME" in said(capsys, 2, "verify", NAME)
+    assert "unknown folder or experiment with results" in said(capsys, 2, "verify", "x" * 5000)
     assert "must be a folder of results, a run store or the folder of a cell" in said(
         capsys, 2, "verify", str(tmp_path)
     )

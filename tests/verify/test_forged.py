@@ -94,7 +94,19 @@ def unsolved_runs_left_out(folder: Folder) -> None:
     folder.without(folder.unsolved)
 
 
+@forgery(TABLE1, "must have 25 seeds a block, got width 1")
+def unsolved_runs_left_out_as_blocks_of_one(folder: Folder) -> None:
+    folder.without(folder.unsolved)
+    before, folder.manifest["parts"] = folder.manifest["parts"], {}
+    for (cell, part), runs in folder.runs.groupby(["cell", "part"]):
+        for seed in runs["seed"]:
+            one = before[f"{cell}/{part}"] | {"seeds": seed, "width": 1}
+            folder.manifest["parts"][f"{cell}/{seed}"] = one
+    folder.runs["part"] = folder.runs["seed"]
+
+
 @forgery(TABLE1, "must be a whole block, and holds the seeds")
+@forgery(FIGURE, "must be a whole block, and holds the seeds")
 def unsolved_runs_left_out_of_their_parts(folder: Folder) -> None:
     folder.without(folder.unsolved)
     parts = {}
@@ -103,6 +115,15 @@ def unsolved_runs_left_out_of_their_parts(folder: Folder) -> None:
         parts[f"{cell}/{span}"] = folder.manifest["parts"][f"{cell}/{part}"] | {"seeds": span}
         folder.runs.loc[runs.index, "part"] = span
     folder.manifest["parts"] = parts
+
+
+@forgery(TABLE1, "committed results must be of the experiment as it stands, and these are of seeds=75")
+def fewer_runs_by_a_word_of_the_budget(folder: Folder) -> None:
+    folder.without(folder.runs["part"] == "75-99")
+    folder.manifest["budget"] |= {"overrides": ["seeds=75"], "custom": True}
+    folder.runs["asked"] = "75"
+    for cell in folder.manifest["cells"].values():
+        cell["seeds"] = 75
 
 
 @forgery(TABLE1, "seeds is 90 in manifest.json, and must be 100", "asked is 90, and must be 100")
@@ -196,6 +217,37 @@ def perfect_weights(folder: Folder) -> None:
     folder.tables["weights"] = rows.assign(values=whole)
 
 
+@forgery(SUM, "test_rounds_1000 is 7, which no network has")
+def accuracies_above_1(folder: Folder) -> None:
+    for rows in (folder.runs, folder.tables["curves"]):
+        rows["test_rounds_1000"] = 7.0
+
+
+@forgery(TABLE1, "extrapolation_mse is -1, which no network has")
+def a_negative_error(folder: Folder) -> None:
+    folder.runs["extrapolation_mse"] = folder.tables["curves"]["extrapolation_mse"] = -1.0
+
+
+@forgery(SUM, "recurrent_weight is 1, and 0.", "input_weight is 1, and ")
+def perfect_recurrent_weights(folder: Folder) -> None:
+    for rows in (folder.runs, folder.tables["curves"]):
+        rows["recurrent_weight"] = rows["input_weight"] = 1.0
+
+
+@forgery(TABLE1, "layers.1.W of its weights must be clamped as its unit does")
+def weights_of_the_other_sign(folder: Folder) -> None:
+    rows, cell = folder.tables["weights"], folder.cell(model="nmu")
+    mine = (rows["cell"] == cell) & (rows["name"] == "layers.1.W")
+    rows.loc[mine, "values"] = -rows.loc[mine, "values"]
+
+
+@forgery(TABLE1, "must be a gate from 0 to 1, and is ")
+def gates_above_1(folder: Folder) -> None:
+    rows = folder.tables["weights"]
+    gates = rows["kind"] == "gate"
+    rows.loc[gates, "values"] = 2 + rows.loc[gates, "values"]
+
+
 @forgery(TABLE1, "weights must have rows of all its runs, and has none of 0+2-4")
 def weights_of_unsolved_runs_left_out(folder: Folder) -> None:
     folder.without(folder.unsolved, "weights")
@@ -242,6 +294,17 @@ def a_part_without_versions(folder: Folder) -> None:
         del part["torch"]
 
 
+@forgery(TABLE1, "award is an entry of manifest.json that no report writes", "states award in manifest.json, which no")
+def entries_that_nobody_reads(folder: Folder) -> None:
+    for entries in (folder.manifest, *folder.manifest["parts"].values()):
+        entries["award"] = "best paper"
+
+
+@forgery(TABLE1, "praise.md is in manifest.json, and no report writes it")
+def a_file_of_no_report(folder: Folder) -> None:
+    (folder.path / "praise.md").write_text("the best paper")
+
+
 @forgery(TABLE1, "commit is none, and ")
 def another_commit_of_a_run(folder: Folder) -> None:
     folder.runs["commit"] = "none"
@@ -279,7 +342,7 @@ def a_table_left_out(folder: Folder) -> None:
     (folder.path / "table.tex").unlink()
 
 
-@forgery(TABLE1, "cannot be read to its end")
+@forgery(TABLE1, "parts must be a mapping of mappings in manifest.json, got [")
 def cells_without_an_order(folder: Folder) -> None:
     folder.manifest["parts"] = [*folder.manifest["parts"]]
 

@@ -1,6 +1,7 @@
 """`nalu-bench verify` on a run store: what was edited, cut off, moved or renamed is named, and `report` refuses it."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -99,7 +100,13 @@ def with_a_broken_manifest(part: Path) -> None:
     (part / schema.MANIFEST).write_text('{"seeds": ')
 
 
+def with_a_pipe(part: Path) -> None:
+    (part / schema.CURVES).unlink()
+    os.mkfifo(part / schema.CURVES)
+
+
 DAMAGES = {
+    with_a_pipe: "curves.parquet must be a file, and is a pipe",
     without_a_row: "runs.parquet must have the SHA-256 of manifest.json, and has another",
     without_a_row_but_with_its_hash: "runs.parquet must have rows of the seeds",
     without_an_evaluation_but_with_its_hash: "curves.parquet must have as many rows for one seed as for another",

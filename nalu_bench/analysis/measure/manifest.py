@@ -59,6 +59,6 @@ def _check_form(manifest: Any) -> None:
     if absent := [key for key in NEEDED if not isinstance(manifest, dict) or key not in manifest]:
         raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
     for key, (kind, inner, form) in NEEDED.items():
-        value = manifest[key]
+        value: Any = manifest[key]
         if not (isinstance(value, kind) and (inner is None or all(isinstance(one, inner) for one in value.values()))):
             raise ValueError(f"{key} must be {form} in {MANIFEST}, got {value!r:.60}")

@@ -1,12 +1,14 @@
 """Units and tasks with mistakes."""
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
 from nalu_bench.registry import register
-from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.identity import Identity
+from nalu_bench.tasks.task import Constants, Task
 from nalu_bench.units import NAU
 
 NUMBER = 3
@@ -49,3 +51,21 @@ class NoSchema(Task):
     """Has a field of a type that no YAML file can hold."""
 
     chosen: set[int] = field(default_factory=set)
+
+
+@register("text_threshold", version=1)
+@dataclass
+class TextThreshold(Identity):
+    """Has a criterion that is no number."""
+
+    def threshold(self, criterion: str, samples: int = 1_000_000) -> Any:
+        return "low"
+
+
+@register("leaving", version=1)
+@dataclass
+class Leaving(Identity):
+    """Ends the program when it draws examples."""
+
+    def sample(self, numbers: Tensor, seed_parameters: Constants, split_parameters: Constants) -> tuple[Tensor, Tensor]:
+        sys.exit("enough")
