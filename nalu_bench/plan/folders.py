@@ -95,7 +95,7 @@ def values(path: Path) -> dict[str, Any]:
 
 
 def text(path: Path) -> str:
-    """The text of a YAML file; raises UsageError if it cannot be read, or if its aliases make it grow beyond measure."""
+    """The text of a YAML file; raises UsageError if it cannot be read, or if its aliases stand for too much."""
     try:
         found = read_text(path)
         count = _count(yaml.compose(found, yaml.SafeLoader), {})

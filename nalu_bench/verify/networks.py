@@ -94,22 +94,23 @@ def _restored_faults(network: "Network", rows: pd.DataFrame, run: Mapping[str, A
     """
     import torch
 
+    own = dict(network.named_parameters())
+    kept = {name: torch.tensor(np.asarray(values, np.float32)).view_as(own[name])
+            for name, values in zip(rows["name"], rows["values"], strict=True) if name in own}  # fmt: skip
     with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.fill_(torch.nan)
-        own = {id(parameter) for parameter in network.parameters()}
-        kept = {name: W for name, W in network.weights().items() if id(W) in own}
-        for name, values in zip(rows["name"], rows["values"], strict=True):
-            if name in kept:
-                kept[name].copy_(torch.tensor(np.asarray(values, np.float32)).view_as(kept[name]))
-        before = {name: W.clone() for name, W in kept.items()}
+        for name, parameter in own.items():
+            parameter.copy_(kept.get(name, torch.full_like(parameter, torch.nan)))
+        for name, W in network.weights().items():
+            if name in kept and not torch.equal(W, kept[name]):  # a function of the parameter of this name
+                own[name].fill_(torch.nan)
         for name, value in network.followed().items():
             found, stated = float(value), float(run.get(name, np.nan))
             if np.isfinite(found) and not np.isclose(stated, found, rtol=ROUNDING, atol=ROUNDING):
                 yield f"{name} is {stated:g}, and {found:g} by its weights"
+        before = {name: own[name].clone() for name in kept}
         network.project_()
-        for name, W in kept.items():
-            if not torch.equal(W.nan_to_num(), before[name].nan_to_num()):
+        for name, W in before.items():
+            if not torch.equal(W.nan_to_num(), own[name].nan_to_num()):
                 yield f"{name} of its weights must be clamped as its unit does, and is not"
 
 

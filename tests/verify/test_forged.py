@@ -106,7 +106,7 @@ def unsolved_runs_left_out_as_blocks_of_one(folder: Folder) -> None:
 
 
 @forgery(TABLE1, "must be a whole block, and holds the seeds")
-@forgery(FIGURE, "must be a whole block, and holds the seeds")
+@forgery("madsen2020/table2", "must be a whole block, and holds the seeds")
 def unsolved_runs_left_out_of_their_parts(folder: Folder) -> None:
     folder.without(folder.unsolved)
     parts = {}
@@ -228,16 +228,16 @@ def a_negative_error(folder: Folder) -> None:
     folder.runs["extrapolation_mse"] = folder.tables["curves"]["extrapolation_mse"] = -1.0
 
 
-@forgery(SUM, "recurrent_weight is 1, and 0.", "input_weight is 1, and ")
-def perfect_recurrent_weights(folder: Folder) -> None:
+@forgery(SUM, "recurrent_weight is 0.5, and 1 by its weights", "input_weight is 1, and -0.866061 by its weights")
+def other_scalars_of_the_network(folder: Folder) -> None:
     for rows in (folder.runs, folder.tables["curves"]):
-        rows["recurrent_weight"] = rows["input_weight"] = 1.0
+        rows["recurrent_weight"], rows["input_weight"] = 0.5, 1.0
 
 
 @forgery(TABLE1, "layers.1.W of its weights must be clamped as its unit does")
 def weights_of_the_other_sign(folder: Folder) -> None:
-    rows, cell = folder.tables["weights"], folder.cell(model="nmu")
-    mine = (rows["cell"] == cell) & (rows["name"] == "layers.1.W")
+    rows, nmus = folder.tables["weights"], folder.runs["cell"][folder.runs["model"] == "nmu"]
+    mine = rows["cell"].isin(nmus) & (rows["name"] == "layers.1.W")
     rows.loc[mine, "values"] = -rows.loc[mine, "values"]
 
 

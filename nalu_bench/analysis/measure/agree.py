@@ -114,7 +114,8 @@ def part_faults(
             continue
         seeds, must = set(parse_ranges(text)), {width or widths[digest], widths[digest]}
         if part.get("width", widths[digest]) not in must:
-            yield f"part {name} must have {' or '.join(map(str, sorted(must)))} seeds a block, got width {part['width']}"
+            told = " or ".join(map(str, sorted(must)))
+            yield f"part {name} must have {told} seeds a block, got width {part['width']}"
             continue
         found = blocks(seeds, part.get("width", widths[digest]))
         whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text

@@ -60,5 +60,6 @@ def _check_form(manifest: Any) -> None:
         raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
     for key, (kind, inner, form) in NEEDED.items():
         value: Any = manifest[key]
-        if not (isinstance(value, kind) and (inner is None or all(isinstance(one, inner) for one in value.values()))):
+        held = value.values() if isinstance(value, dict) and inner is not None else ()
+        if not isinstance(value, kind) or not all(isinstance(one, inner or object) for one in held):
             raise ValueError(f"{key} must be {form} in {MANIFEST}, got {value!r:.60}")
