@@ -1,7 +1,7 @@
 """Check that what is kept of the selected networks, matrices, gates and predictions, can be that of the runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,6 @@ from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.tasks.task import Probes
-
-if TYPE_CHECKING:
-    from nalu_bench.models.network import Network
 
 ROUNDING = 1e-5
 """How far a mean over a few numbers in single precision may be from the same mean in another order."""
@@ -87,7 +84,7 @@ def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -
         yield f"cell {cell.digest}: the seeds {sorted(lost)} have no weights of their model"
 
 
-def _restored_faults(network: "Network", rows: pd.DataFrame, run: Mapping[str, Any]) -> Iterator[str]:
+def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -> Iterator[str]:
     """What a run cannot have whose matrices are themselves parameters: others of its scalars, or unclamped ones.
 
     All other parameters are nan. So is, and is not compared, what rests on them.

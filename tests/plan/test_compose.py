@@ -35,7 +35,7 @@ from nalu_bench.plan import compose, experiment
         (["task=identity", "task.probed=20000000"], "task.probed must be at most 100,000, got 20,000,000"),
         (
             ["model.penalties={sparsity:{weight:1,begin:0}}"],
-            "unknown key of model.penalties 'begin'. Known: below, end, falling, start, weight",
+            "unknown key of model.penalties 'begin'; did you mean 'end'? Known: below, end, falling, start, weight",
         ),
         (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),

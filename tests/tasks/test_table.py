@@ -218,7 +218,7 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
             "a,b,y,z\n" + "".join(f"{1.7e9 + 60 * row:.0f},1,{row},1\n" for row in range(40)),
             "a of my.csv has 40 different values in its first 40 rows, and 19 ... or choose task.scale=standard",
         ),
-        ("a,b,y,z\n" + "".join(f"{row},1,{row}e-50,1\n" for row in range(40)), "y of my.csv has 40 different"),
+        ("a,b,y,z\n" + "".join(f"{row},{row}e-50,{row},1\n" for row in range(40)), "b of my.csv has 40 different"),
         ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
         ("a,b,yy,z\n1,1,1,1\n", "unknown column of my.csv 'y'; did you mean 'yy'"),
