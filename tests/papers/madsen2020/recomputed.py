@@ -84,7 +84,7 @@ def networks(artifact: str) -> str:
     """How many networks the full scale has."""
     one = experiment.load(f"madsen2020/{artifact}")
     budget = one.budgets["paper"]
-    seeds = sum((group.seeds or budget["seeds"]) * len(group.expand({})) for group in one.cells)
+    seeds = sum((group.seeds or budget["seeds"]) * len(list(group.expand({}))) for group in one.cells)
     return f"{seeds:,} networks of {budget['steps']:,} steps"
 
 
