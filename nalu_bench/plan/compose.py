@@ -5,11 +5,13 @@ Hydra composes the groups (task, model, recipe, budget, device) from `conf/`. Om
 """
 
 import contextlib
+import difflib
 import functools
 import itertools
 import math
 import re
 import shlex
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -146,7 +148,7 @@ def _swept(overrides: Iterable[Override]) -> dict[str, str]:
     """Key -> word of the values by which a sweep tells its cells apart, beside those that every label has."""
     keys = [override.key_or_group for override in overrides if override.is_sweep_override()]
     keys = [key for key in keys if key not in ("task", "model", "unit", "seeds", "first_seed")]
-    short = {key: key.rpartition(".")[2] for key in keys}
+    short = {key: ".".join(key.split(".")[2:] or key.split(".")[-1:]) for key in keys}
     return {key: word if list(short.values()).count(word) == 1 else key for key, word in short.items()}
 
 
@@ -323,8 +325,13 @@ def _configure(pairs: Sequence[Pair]) -> DictConfig:
     for group, name in chosen.items():
         if str(name) not in group_names(group):
             raise folders.unknown(group, str(name), group_names(group))
+    if units and (called := unit_files.called(str(chosen["model"]), units)) in group_names("model"):
+        chosen["model"], units = called, ()
     groups = tuple(f"{group}={name}" for group, name in sorted(chosen.items()))
     config = _with_units(groups, units).copy()
+    for penalty, told in _undecided(groups, units).items():
+        if not any(f"{key}.".startswith(f"model.penalties.{penalty}.") for key, _ in pairs):
+            warnings.warn(told, stacklevel=2)
     for key, value in pairs:
         if key not in (*GROUPS, unit_files.GROUP):
             _set(config, _keys_of(groups, units), key, value)
@@ -366,6 +373,14 @@ def _with_units(groups: tuple[str, ...], units: tuple[str, ...]) -> DictConfig:
         return cast(DictConfig, OmegaConf.merge(open_config, {"model": found}))
 
 
+@functools.cache
+def _undecided(groups: tuple[str, ...], units: tuple[str, ...]) -> dict[str, str]:
+    """Penalty -> a warning, for those of which units differ in their factor and the model's file names none."""
+    model = _composed(groups).model
+    names = list(units) or unit_files.names_of(model.get("of") or [])
+    return {name: told for name, told in unit_files.differing(names).items() if name not in model.penalties}
+
+
 def shapes() -> list[str]:
     """The models whose file leaves its units open, for `unit=`. This reads the files of all models."""
     return [name for name, path in group_files("model").items() if folders.stated(path).get("of") == []]
@@ -378,6 +393,10 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
         raise UsageError("model.of tells the units of a model and cannot be set; choose them with unit=...")
     if key.endswith((".name", ".kind")):
         raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
+    inner = OmegaConf.select(config, key, throw_on_missing=False)
+    if OmegaConf.is_dict(inner) and not isinstance(value, dict):
+        told = f"{key}.{next(iter(inner), 'NAME')}"
+        raise UsageError(f"{key} holds {', '.join(map(str, inner)) or 'nothing'}: set one of them, as in {told}={value}.")
     try:
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
             OmegaConf.update(config, key, type(value)(), merge=False)  # the new value takes the place of the old one
@@ -398,11 +417,12 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
 
 
 def _unknown_key(key: str, keys: Sequence[str]) -> UsageError:
-    """The error for an unknown key. It suggests a key with the same last part, or else one of the same level."""
-    same = [known for known in keys if known.rpartition(".")[2] == key.rpartition(".")[2]]
+    """The error for an unknown key. It suggests the nearest with the same last part, or else one of the same level."""
+    parent, _, last = key.rpartition(".")
+    same = [known for known in keys if known.rpartition(".")[2] == last]
     if same:
-        return UsageError(f"unknown key '{key}'; did you mean '{same[0]}'?")
-    parent = key.rpartition(".")[0]
+        near = difflib.get_close_matches(parent, [known.rpartition(".")[0] for known in same], n=1, cutoff=0)
+        return UsageError(f"unknown key '{key}'; did you mean '{'.'.join([*filter(None, near), last])}'?")
     level = [known for known in keys if known.rpartition(".")[0] == parent]
     return unknown("key", key, level or [known for known in keys if "." not in known])
 

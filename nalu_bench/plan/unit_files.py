@@ -70,7 +70,7 @@ def _read(path: Path) -> UnitFile:
 
 def names_of(of: Any) -> list[str]:
     """The names in the key `of`, or behind `unit=`."""
-    return [str(name) for name in of] if isinstance(of, list | tuple) else [str(of)]
+    return [str(of)] if isinstance(of, str) or not isinstance(of, Sequence) else [str(name) for name in of]
 
 
 def placed(places: Mapping[str, int], names: Sequence[str]) -> dict[str, Any]:
@@ -93,9 +93,27 @@ def placed(places: Mapping[str, int], names: Sequence[str]) -> dict[str, Any]:
     return {key: value if places[key] > 1 else value[0] for key, value in found.items()} | {"penalties": penalties}
 
 
+def differing(names: Sequence[str]) -> dict[str, str]:
+    """Penalty -> a sentence, for those whose factor the files of these units state differently: the last one's holds."""
+    told = {}
+    for penalty, last in ((one, unit) for unit in names for one in load(unit).penalties):
+        factors = {unit: load(unit).penalties[penalty] for unit in names if penalty in load(unit).penalties}
+        if any(factor != factors[last] for factor in factors.values()):
+            weights = ", ".join(f"{unit} {factor.weight:g}" for unit, factor in factors.items())
+            told[penalty] = (
+                f"the factor of a penalty holds for all units of a model, and they state several for {penalty} (weight: "
+                f"{weights}; start and end may differ, too); it is that of {last}. To choose it, set "
+                f"model.penalties.{penalty}.weight=..., or state it in a file of conf/model."
+            )
+    return told
+
+
 def called(shape: str, names: Sequence[str]) -> str:
-    """The name of a shape with these units: that of the model file which says just this, else `two_layer-nac-nmu`."""
-    short = {"defaults", "name", "label", "look", "of"}
+    """The name of a shape with these units: that of the model file which says just this, else `two_layer-nac-nmu`.
+
+    The file may also say which factors its penalties have.
+    """
+    short = {"defaults", "name", "label", "look", "of", "penalties"}
     for name, path in folders.files("model").items():
         values = folders.stated(path)
         base = values.get("defaults")
