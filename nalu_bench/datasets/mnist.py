@@ -163,4 +163,5 @@ def _fetch(name: str, sha256: str, cache: Path) -> None:
 @register("mnist", version=1)
 def mnist() -> Dataset:
     """LeCun et al. 1998, normalised as in pytorch/examples: 60,000 and 10,000 images."""
-    return Dataset("mnist", "1998", COUNTS["training"], COUNTS["test"], 0.1307, 0.3081, load, checksums, CONTENTS)
+    counts = COUNTS["training"], COUNTS["test"]
+    return Dataset("mnist", *counts, 0.1307, 0.3081, load, checksums, CONTENTS, version="1998")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from nalu_bench.datasets.images import Images, dataset
+from nalu_bench.datasets.images import SIDE, Images, dataset
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
@@ -104,7 +104,7 @@ class DigitSeries(Task):
 
     @property
     def input_size(self) -> int:
-        return 28 * 28
+        return SIDE * SIDE
 
     @property
     def output_size(self) -> int:
@@ -222,7 +222,7 @@ class DigitSeries(Task):
 def _part(name: str, split: str, digits: tuple[int, ...], validation: int) -> Images:
     """The images of a split whose digits take part."""
     known = dataset(name)
-    found = known.load("test" if split == "test" else "training")
+    found = known.images("test" if split == "test" else "training")
     ends = {"train": slice(-validation), "validation": slice(-validation, None), "test": slice(None)}
     pixels, labels = found.pixels[ends[split]], found.labels[ends[split]]
     chosen = np.isin(labels, digits)

@@ -1,5 +1,6 @@
 """A look at a network before it is trained: what only training would show is refused here."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -7,7 +8,9 @@ from torch import Tensor
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError
+from nalu_bench.models.layer import Layer
 from nalu_bench.models.network import Network
+from nalu_bench.plan import unit_files
 from nalu_bench.plan.cell import Cell
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
@@ -35,13 +38,20 @@ def check_network(cell: Cell, network: Network) -> None:
             "choose other units or a model that passes noise on."
         )
     watch_shapes(network)
-    found = sorted(_penalties(cell, network))
-    given = sorted(cell.model.penalties)
-    if found != given:
+    _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
+          cell.model.penalties)  # fmt: skip
+    for name in unit_files.names_of(cell.model.of or []):
+        stated = unit_files.load(name)
+        _same(f"penalties of unit/{name}.yaml must name those of {stated.unit}", _own(stated), stated.penalties)
+
+
+def _same(must: str, found: Iterable[str], given: Iterable[str]) -> None:
+    """Raise UsageError unless a file names the penalties that there are."""
+    if sorted(found) != sorted(given):
         raise UsageError(
-            f"model.penalties of {cell.model.name} must name its units' penalties ({', '.join(found) or 'none'}), "
-            f"got {', '.join(given) or 'none'}; conf/unit/NAME.yaml states them as "
-            "`penalties: {name: {weight: 1.0, start: 0, end: 0}}`, and a weight of 0 leaves one out."
+            f"{must} ({', '.join(sorted(found)) or 'none'}), got {', '.join(sorted(given)) or 'none'}; "
+            "conf/unit/NAME.yaml states them as `penalties: {name: {weight: 1.0, start: 0, end: 0}}`, and a weight of "
+            "0 leaves one out."
         )
 
 
@@ -58,6 +68,14 @@ def _check_shape(unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
             f"{type(unit).__name__} must return the shape {expected} for inputs of {tuple(inputs[0].shape)}, "
             f"got {tuple(output.shape)}"
         )
+
+
+@torch.no_grad()
+def _own(stated: unit_files.UnitFile) -> Tensors:
+    """The penalties of a unit alone, with 4 inputs and 2 outputs."""
+    with torch.device("meta"):  # where nothing is drawn
+        unit = Layer(stated.unit, stated.options).build(4, 2)
+    return unit.to_empty(device="cpu").penalties(torch.zeros(2, 4))
 
 
 @torch.no_grad()
