@@ -18,9 +18,10 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
 from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.claims import how_tested
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent
-from nalu_bench.analysis.table.layout import Table
+from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
 from nalu_bench.plan import sweep
 from nalu_bench.plan.experiment import Experiment
@@ -58,8 +59,9 @@ class Report:
         lines = compared(_comparable(kind, measured), kind.published)
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
         remarks = [*_told(kind.experiment), *_remarks(lines, skipped), *_unjudged(measured)]
-        footnotes = Footnotes.of([] if kind.shows_notes else lines)
-        return cls(kind, measured, lines, kind.tables(lines), remarks, footnotes)
+        tables = kind.tables(lines)
+        footnotes = Footnotes.of([] if kind.shows_notes else _marked(tables, lines))
+        return cls(kind, measured, lines, tables, remarks, footnotes)
 
     def texts(self) -> dict[str, str]:
         """File -> contents."""
@@ -94,8 +96,8 @@ class Report:
         """The sentences of the source with what became of them, a paragraph; empty if it has none."""
         judged = [line for line in self.lines if line.verdict and line.printed and line.printed.in_words]
         told = [
-            f"* {_found(lines)}: {text} ({task})"
-            for (task, text), lines in grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
+            f"* {_found(lines)}: {text} ({_where(lines)})"
+            for (_, text), lines in grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
         ]
         wrapped = [textwrap.fill(each, width, subsequent_indent="  ") for each in told]
         return ["\n".join(["Claims in words:", *wrapped])] if told else []
@@ -154,10 +156,27 @@ class Report:
         return stand_ins(self.measured.manifest)
 
 
+def _marked(tables: Sequence[Table], lines: Sequence[Line]) -> list[Line]:
+    """The lines whose notes stand below, in the order in which a reader meets their verdicts.
+
+    Notes that stand beside their verdict, as in a table of claims, are not said again.
+    """
+    rows = [row for table in tables for row in table.rows]
+    met = [(shown.line, how_tested(shown.line) in row) for row in rows for shown in row if isinstance(shown, Judged)]
+    shown = {id(line) for line, _ in met}
+    return [*(line for line, beside in met if not beside), *(line for line in lines if id(line) not in shown)]
+
+
 def _told(experiment: Experiment) -> list[str]:
     """The remarks of an experiment, and of which others it is an excerpt."""
     whole = " and ".join(experiment.excerpt)
     return [*experiment.remarks, *([f"an excerpt of {whole}, which have the full scale"] if whole else [])]
+
+
+def _where(lines: Sequence[Line]) -> str:
+    """The task of some claims, and their operations where they have any."""
+    operations = dict.fromkeys(line.place.operation for line in lines)
+    return ", ".join(filter(None, [lines[0].place.task, *operations]))
 
 
 def _found(lines: Sequence[Line]) -> str:

@@ -159,4 +159,4 @@ class NACMulNMU(NMU):
     """
 
     def columns(self, x: Tensor) -> Tensor:
-        return functional.log_space_product(x, self.W)
+        return functional.log_space_product(x, self.weights()["W"])

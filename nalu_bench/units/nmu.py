@@ -46,4 +46,4 @@ class NMU(Unit):
         self.W.clamp_(0.0, 1.0)
 
     def columns(self, x: Tensor) -> Tensor:
-        return functional.gated_product(x, self.W)
+        return functional.gated_product(x, self.weights()["W"])

@@ -90,7 +90,11 @@ class Unit(nn.Module):
             initialise(getattr(self, name), generator)
 
     def weights(self) -> dict[str, Tensor]:
-        """The effective matrices (O, I), by name. The sparsity error is measured on them."""
+        """The effective matrices (O, I), by name: those that the formula multiplies with.
+
+        The sparsity error is measured on them, and the formulas of NAC, NAU and NMU read them: a subclass that
+        overrides this has changed its formula.
+        """
         raise NotImplementedError(f"{type(self).__name__} must name its effective weights in `weights`")
 
     def gates(self, inputs: Tensor) -> dict[str, Tensor]:

@@ -16,7 +16,7 @@ class Footnotes:
 
     Attributes:
         general: notes that hold for every verdict.
-        marked: note -> its mark in the table, in the order of the lines.
+        marked: note -> its mark in the table.
         lines: mark -> its line. Notes that differ only in one number share a line; the number stands beside the mark.
     """
 
@@ -26,9 +26,9 @@ class Footnotes:
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Footnotes":
-        """Collect the notes of lines that were compared."""
+        """Collect the notes of lines that were compared; marks are given in the order of the lines."""
         told = [line.told() for line in lines if line.judged]
-        notes = sorted({note for each in told for note in each}, key=natural)
+        notes = list(dict.fromkeys(note for each in told for note in each))
         general = [note for note in notes if all(note in each for each in told)]
         families: dict[str, dict[str, str]] = {}
         for note in notes:
@@ -52,15 +52,6 @@ class Footnotes:
             *(f"all verdicts: {note}" for note in self.general),
             *(f"{mark}: {line}" for mark, line in self.lines.items()),
         ]
-
-
-def natural(text: str) -> list[tuple[int, str]]:
-    """Sorting key that puts 3 before 21.
-
-    >>> sorted(["seeds: 21", "seeds: 3"], key=natural)
-    ['seeds: 3', 'seeds: 21']
-    """
-    return [(int(word), "") if word.isdecimal() else (-1, word) for word in re.split(r"(\d+)", text)]
 
 
 def _family(note: str, notes: Iterable[str]) -> tuple[str, str]:

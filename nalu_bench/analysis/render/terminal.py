@@ -23,7 +23,7 @@ Row = Sequence[str]
 def fitted(table: Table, width: int, footnotes: Footnotes | None = None) -> str:
     """The table with its title, no line longer than `width` unless a single word is."""
     rows = [table.header, *([_held(text) for text in row] for row in texts(table, footnotes))]
-    parts = ["\n".join(_drawn(part, _widths(part, width))) for part in _parts(rows, width)]
+    parts = ["\n".join(_drawn(part, _widths(part, width))) for part in _parts(rows, width, _naming(table))]
     return "\n\n".join([textwrap.fill(table.title, width), *parts]).replace(HARD, SPACE)
 
 
@@ -31,13 +31,24 @@ def _held(text: str) -> str:
     return HELD.sub(lambda found: found[0].replace(SPACE, HARD), text)
 
 
-def _parts(rows: Sequence[Row], width: int) -> list[list[Row]]:
+def _naming(table: Table) -> int:
+    """The number of leading columns of names that tell the rows apart; no more than the first two if none do."""
+    for count in range(1, len(table.header)):
+        names = [tuple(row[:count]) for row in table.rows]
+        if not all(isinstance(shown, str) for row in names for shown in row):
+            break
+        if len(set(names)) == len(names):
+            return count
+    return min(2, len(table.header))
+
+
+def _parts(rows: Sequence[Row], width: int, naming: int) -> list[list[Row]]:
     """The table cut at columns, so that every part fits when its cells are wrapped.
 
-    Every part begins with the first column, and with the second one where rows share the first.
+    Every part begins with the first `naming` columns.
     """
     least = [max(map(_longest_word, column)) for column in zip(*rows, strict=True)]
-    kept = list(range(1 + (len({row[0] for row in rows}) < len(rows))))
+    kept = list(range(naming))
     parts, chosen = [], kept
     for column in range(len(kept), len(least)):
         if len(chosen) > len(kept) and _total([least[each] for each in [*chosen, column]]) > width:

@@ -15,6 +15,7 @@ from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.claim import Limit
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -52,7 +53,7 @@ class Kind:
         report: the settings, with their defaults.
 
     Raises:
-        UsageError for a setting that is missing, unknown or of another type.
+        UsageError for a setting that is missing, unknown or of another type, and for a claim without one limit.
     """
 
     settings: type[Settings] = Settings
@@ -66,6 +67,10 @@ class Kind:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.report = filled(self.settings, experiment.report, f"the report of {experiment.name}")
+        for name, value in vars(self.report).items():
+            for key, limit in (value if isinstance(value, dict) else {name: value}).items():
+                if isinstance(limit, Limit):
+                    limit.check(key)
 
     @functools.cached_property
     def published(self) -> dict[Place, Printed]:

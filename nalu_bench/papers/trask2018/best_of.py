@@ -88,8 +88,6 @@ class BestOf(Kind):
             raise UsageError(
                 f"count of the report of {self.experiment.name} must be at least 1, got {self.report.count}."
             )
-        for name, said in self.report.claims.items():
-            said.check(name)
 
     def needs(self) -> Sequence[str]:
         return SELECTS, *(f"{split}_{MEASURE}" for split in self.report.splits)

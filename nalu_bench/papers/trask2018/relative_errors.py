@@ -79,11 +79,6 @@ class RelativeErrors(Kind):
     }  # fmt: skip
     shows_notes = True
 
-    def check(self, cells: Sequence[Wanted]) -> None:
-        super().check(cells)
-        for name, said in self.report.claims.items():
-            said.check(name)
-
     def needs(self) -> Sequence[str]:
         return [f"{split}_{RAW}" for split in SPLITS]
 

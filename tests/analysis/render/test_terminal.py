@@ -36,3 +36,12 @@ def test_columns_that_do_not_fit_follow_below_with_the_names_of_the_rows(width: 
     assert max(map(len, text.splitlines())) <= width
     assert text.count("[55,000, 60,000]") == 18
     assert text.count("ReLU") == text.count("\nELU") == sum(line.startswith("activation") for line in text.splitlines())
+
+
+def test_columns_that_follow_below_repeat_all_names_by_which_rows_differ() -> None:
+    names = [["Sum", "rate=0.1", "NAC"], ["Sum", "rate=0.1", "NAU"], ["Sum", "rate=0.5", "NAU"]]
+    header = ["Operation", "Setting", "Model", "first", "second", "third"]
+    text = fitted(Table("Title", header, [[*row, *[INTERVAL] * 3] for row in names]), 50)
+    heads = [line for line in text.splitlines() if line.startswith("Operation")]
+    assert len(heads) > 1
+    assert all("Model" in head for head in heads)
