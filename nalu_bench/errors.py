@@ -26,9 +26,14 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     unknown unit 'nmuu'; did you mean 'nmu'? Known: nac, nau, nmu.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
+    near = nearest(given, names)
+    hint = f"; did you mean '{near}'?" if near else "."
     return UsageError(f"unknown {what} '{given}'{hint} Known: {', '.join(names) or '(none)'}.")
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """The known name that is most like the given one; empty if none is."""
+    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)), "")
 
 
 def taken(what: str, name: str, first: object, second: object) -> UsageError:

@@ -14,6 +14,7 @@ import ast
 import functools
 import importlib
 import operator
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, distribution, distributions
@@ -23,6 +24,9 @@ from typing import Any, TypeVar
 from nalu_bench.errors import UsageError, taken, unknown
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
+
+SENTENCE_END = re.compile(r"(?<!\bal)(?<!\beq)\.\s")
+"""A full stop that is not that of `et al.` or `eq.`."""
 
 FORM = '@register("name", version=1), with a literal string and a literal positive integer'
 
@@ -73,7 +77,7 @@ class Entry:
 
     def about(self) -> str:
         """The first sentence of its documentation, or its place if another package brings it."""
-        return self.documentation.split("\n\n")[0].partition(". ")[0].rstrip(".") if self.documentation else self.place
+        return SENTENCE_END.split(self.documentation.split("\n\n")[0])[0].rstrip(".") or self.place
 
     def load(self) -> Any:
         """Import the module and return the class or function.
@@ -239,3 +243,9 @@ clippings = Registry("clipping", "nalu_bench.training.clippings")
 restarts = Registry("restart rule", "nalu_bench.training.restart")
 kernels = Registry("kind of kernels", "nalu_bench.training.kernels")
 streams = Registry("kind of streams", "nalu_bench.training.random")
+
+LISTED = {
+    "dataset": datasets, "loss": losses, "measure": measures, "report": reports, "optimizer": optimizers,
+    "schedule": schedules, "clipping": clippings, "restart": restarts, "streams": streams, "logger": loggers,
+}  # fmt: skip
+"""Word of `nalu-bench list` -> names that are values in YAML, and have no file of their own."""

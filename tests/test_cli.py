@@ -380,8 +380,11 @@ def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == [
-        "task:", "model:", "recipe:", "budget:", "device:", "unit:", "experiment:",
+        "task:", "model:", "recipe:", "budget:", "device:", "unit:", "experiment:", "dataset:", "loss:", "measure:",
+        "report:", "optimizer:", "schedule:", "clipping:", "restart:", "streams:", "logger:",
     ]  # fmt: skip
+    assert main(["list", "dataset"]) == 0
+    assert "  mnist                      LeCun et al. 1998" in capsys.readouterr().out
     assert main(["list", "unit"]) == 0
     assert "nac_mul_sigma" in capsys.readouterr().out
 

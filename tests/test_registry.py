@@ -108,8 +108,9 @@ def test_a_malformed_entry_point_is_refused_when_it_is_chosen(
     "kind", [registry.units, registry.models, registry.tasks, registry.losses, registry.measures, registry.reports]
 )
 def test_everything_shipped_loads_under_its_name_and_version(kind: Registry) -> None:
-    assert kind.entries
-    for name, entry in kind.entries.items():
+    shipped = {name: entry for name, entry in kind.entries.items() if entry.version is not None}
+    assert shipped
+    for name, entry in shipped.items():
         found = entry.load()
         assert (found.registered_name, found.version) == (name, entry.version)
 
@@ -134,5 +135,5 @@ def test_kinds_of_report_are_those_of_the_core_of_papers_and_of_others_alike(
 
 
 def test_registration_leaves_the_methods_of_a_class_alone() -> None:
-    for name in registry.reports.entries:
-        assert callable(registry.reports.load(name).facts)
+    for entry in registry.reports.entries.values():
+        assert entry.version is None or callable(entry.load().facts), "those of installed packages are not ours to judge"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pandas.api.types import is_float_dtype, is_integer_dtype
 
-from nalu_bench import registry
+from nalu_bench import paths, registry
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.folders import LOCAL, held_budget
 from nalu_bench.analysis.measure.agree import disagreements
@@ -163,7 +163,8 @@ def _refuse_loss(folder: Path, before: Measured, now: Measured, store: Store, ce
 def target(plan: "Plan", results: Path) -> Path:
     """`results/<paper>/<artifact>` for the largest budget so far, else `results/local/...`.
 
-    Sweeps, excerpts, and runs on data that stand in for those of the source are always local.
+    Sweeps, excerpts, and runs on data that stand in for those of the source are always local; in a checkout, so are
+    the experiments of other packages, which are not committed here.
     """
     experiment = plan.experiment
     shared, local = results / experiment.name, results / LOCAL / experiment.name
@@ -171,7 +172,8 @@ def target(plan: "Plan", results: Path) -> Path:
     smaller = committed in experiment.budgets and experiment.work(plan.budget) < experiment.work(committed)
     instead = any(want.cell.task.stands_in() for want in plan.cells)
     custom = plan.overrides or plan.budget == "smoke" or experiment.local or bool(experiment.excerpt)
-    return local if custom or smaller or instead else shared
+    ours = results != paths.CHECKOUT / "results" or experiment.folder.is_relative_to(paths.experiments_dir())
+    return shared if ours and not (custom or smaller or instead) else local
 
 
 def is_local(folder: Path) -> bool:

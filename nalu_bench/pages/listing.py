@@ -1,6 +1,8 @@
 """The list of all experiments with results, in Markdown: `results/README.md`."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabulate import tabulate
@@ -26,7 +28,7 @@ def listing(experiments: Sequence["Loaded"]) -> str:
         [
             f"`{one.experiment.name}`",
             f"[{one.experiment.source}: {one.experiment.title}]({one.experiment.name}/table.md)",
-            f"[protocol](../experiments/{one.experiment.name.partition('/')[0]}/{one.experiment.page.name})",
+            _protocol(one),
             scale(one),
             duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",
             verdicts(one.folder),
@@ -35,3 +37,9 @@ def listing(experiments: Sequence["Loaded"]) -> str:
     ]
     header = ["experiment", "what", "how", "run so far", "one core needs", "verdicts"]
     return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"
+
+
+def _protocol(one: "Loaded") -> str:
+    """A link to the page beside the experiment, wherever that lies; nothing if there is none."""
+    page = one.experiment.page
+    return f"[protocol]({Path(os.path.relpath(page, one.folder.parents[1])).as_posix()})" if page.exists() else ""

@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 
-from nalu_bench import paths
+from nalu_bench import paths, registry
 from nalu_bench.errors import unknown
 from nalu_bench.verbs import asked
 
@@ -15,8 +15,9 @@ NAME, WIDTH = 26, 100
 
 def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
+    others = ", ".join(registry.LISTED)
     parser = verbs.add_parser("list", help="show what tasks, models, experiments ... there are")
-    parser.add_argument("kind", nargs="?", help="task, model, recipe, budget, device, unit or experiment")
+    parser.add_argument("kind", nargs="?", help=f"task, model, recipe, budget, device, unit, experiment, {others}")
     parser.set_defaults(command=names)
 
 
@@ -24,7 +25,7 @@ def names(options: argparse.Namespace) -> int:
     """Print every name of a kind, or of all kinds, with a description."""
     from nalu_bench.plan import compose, folders
 
-    kinds = [*compose.GROUPS, "unit", "experiment"]
+    kinds = [*compose.GROUPS, "unit", "experiment", *registry.LISTED]
     if options.kind is not None and options.kind not in kinds:
         raise unknown("kind", options.kind, kinds)
     for kind in [options.kind] if options.kind else kinds:
@@ -41,6 +42,8 @@ def _described(kind: str) -> dict[str, list[str]]:
 
     if kind == "experiment":
         return {name: _experiment(name) for name in experiment.names()}
+    if kind in registry.LISTED:
+        return {name: [entry.about()] for name, entry in sorted(registry.LISTED[kind].entries.items())}
     return {name: [described.about(kind, name)] for name in compose.group_names(kind)}
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from reported import verdicts_of
 
-from nalu_bench import load
+from nalu_bench import load, paths
 from nalu_bench.analysis import results as writer
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
@@ -128,6 +128,14 @@ def test_a_smaller_budget_and_changed_values_go_to_local(plan: compose.Plan, tmp
 def test_an_excerpt_of_other_experiments_is_always_local(plan: compose.Plan, tmp_path: Path) -> None:
     excerpt = replace(plan, experiment=replace(plan.experiment, excerpt=["madsen2020/table2"]))
     assert writer.target(excerpt, tmp_path) == tmp_path / "local" / plan.experiment.name
+
+
+def test_an_experiment_of_a_package_leaves_the_results_of_the_project_alone(plan: compose.Plan, tmp_path: Path) -> None:
+    committed, name = paths.CHECKOUT / "results", plan.experiment.name
+    theirs = replace(plan, experiment=replace(plan.experiment, name="mine2027/table2", folder=tmp_path))
+    assert writer.target(theirs, committed) == committed / "local" / "mine2027/table2"
+    assert writer.target(theirs, tmp_path) == tmp_path / "mine2027/table2", "results of their own, NALU_BENCH_HOME"
+    assert writer.target(plan, committed).relative_to(committed) in (Path(name), Path("local", name))
 
 
 def test_changed_values_are_held_against_nothing_and_named(plan: compose.Plan, tmp_path: Path) -> None:
@@ -321,5 +329,6 @@ def test_every_printed_number_has_a_row_and_verdicts_are_settled_together() -> N
     assert verdicts_of(lines) == {
         "success_rate": "differs", "score": "differs", "alone": "", "lonely": "not comparable",
     }  # fmt: skip
-    assert lines[-1].notes == ("no runs of ours, and the report makes success_rate, score, alone alone",)
+    told = "no runs of ours, and the report makes success_rate, score, alone alone; perhaps 'alone' is meant"
+    assert lines[-1].notes == (told,), "the nearest of the metrics that nothing printed has"
     assert "Holm's limit is 0.05 among 1 comparisons" in lines[0].reason

@@ -1,11 +1,12 @@
 """Our numbers beside the printed ones, with the verdicts of the whole experiment."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
 from nalu_bench.analysis.table.line import NOTHING, Line, Printed, Row
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import nearest
 
 
 def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Line]:
@@ -20,7 +21,7 @@ def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Li
         _line(row, match, verdict)
         for row, match, verdict in zip(rows, matched, _settled(matched, verdicts), strict=True)
     ]
-    made = dict.fromkeys(row.place.metric for row in rows)
+    made = {row.place.metric: any(row.place.metric == place.metric for place in published) for row in rows}
     return lines + [_line(Row(place, NOTHING, 0, 0), match, _missing(place, made)) for place, match in printed.items()]
 
 
@@ -36,10 +37,12 @@ def _settled(printed: Sequence[Printed | None], alone: Sequence[Comparison | Non
     return [settled.get(place) for place in range(len(alone))]
 
 
-def _missing(place: Place, made: Collection[str]) -> Comparison:
-    """Why a printed number has none of ours beside it."""
+def _missing(place: Place, made: Mapping[str, bool]) -> Comparison:
+    """Why a printed number has none of ours beside it. `made`: metric of ours -> whether it is printed anywhere."""
     if made and place.metric not in made:
-        return not_comparable(f"no runs of ours, and the report makes {', '.join(made)} alone")
+        near = nearest(place.metric, [metric for metric, printed in made.items() if not printed])
+        hint = f"; perhaps '{near}' is meant" if near else ""
+        return not_comparable(f"no runs of ours, and the report makes {', '.join(made)} alone{hint}")
     return not_comparable("no runs of ours")
 
 
