@@ -54,6 +54,12 @@ from nalu_bench.plan import compose, experiment
         (["task.operation=mul,add"], "add -m to sweep"),
         (["model.layers=[]"], "model.layers must name 2 units, got 0"),
         (["steps=100"], "did you mean 'recipe.steps'"),
+        (["model.penalties.sparsty.weight=1"], "did you mean 'model.penalties.sparsity.weight'"),
+        (
+            ["model.penalties.sparsity=0.5"],
+            "model.penalties.sparsity holds weight, start, end, below, falling: set one of them, as in "
+            "model.penalties.sparsity.weight=0.5",
+        ),
         (["recipe.learning_rate=inf"], "recipe.learning_rate must be a number up to 3e38, got inf"),
         (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),
         (["budget.steps=-5"], "steps must be at least 0, got -5"),
@@ -94,6 +100,8 @@ def test_the_cells_of_a_sweep_are_told_apart_by_the_values_that_it_sweeps() -> N
         for operation in ("mul", "add")
         for rate in ("0.001", "0.01")
     ]
+    (first, _) = compose.plan_cells(["model=nmu", "model.penalties.sparsity.weight=1,2"], multirun=True).cells
+    assert first.label() == "arithmetic operation=mul sparsity.weight=1 / nmu"
     (alone,) = compose.plan_cells(["recipe.learning_rate=0.001", "task.operation=mul", "model=nmu"], True).cells
     assert alone.label() == "arithmetic operation=mul / nmu"
 

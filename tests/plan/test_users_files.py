@@ -1,5 +1,6 @@
 """What users write: names of their own, keys given once, launchers that are installed."""
 
+import contextlib
 import re
 import shutil
 from collections.abc import Iterator
@@ -111,3 +112,41 @@ def test_a_key_that_a_file_lacks_or_that_is_wrong_is_named_with_the_file(text: s
     (conf / "model" / "mine.yaml").write_text(text)
     with pytest.raises(UsageError, match=re.escape(message)):
         compose.plan_cells(["model=mine"], multirun=False)
+
+
+PULL = "unit: nau\npenalties:\n  sparsity: {weight: 0, start: 0, end: 0}\n"
+
+
+@pytest.fixture
+def pull(conf: Path) -> Path:
+    """A user's unit with another factor than the NMU has, and models of both."""
+    (conf / "unit").mkdir()
+    (conf / "unit" / "pull.yaml").write_text(PULL)
+    model = "defaults: [two_layer, _self_]\nname: {}\nof: [pull, nmu]\n"
+    (conf / "model" / "silent.yaml").write_text(model.format("silent"))
+    stated = "penalties:\n  sparsity: {weight: 3, start: 0, end: 0}\n"
+    (conf / "model" / "stated.yaml").write_text(model.format("stated") + stated)
+    forget()
+    return conf
+
+
+@pytest.mark.parametrize(
+    ("words", "weight", "told"),
+    [
+        (["unit=[nmu,pull]"], 0, "weight: nmu 10, pull 0; .* it is that of pull. .* set model.penalties.sparsity.weight="),
+        (["model=silent"], 10, "weight: pull 0, nmu 10; .* it is that of nmu"),
+        (["unit=[nmu,pull]", "model.penalties.sparsity.weight=2"], 2, ""),
+        (["unit=[pull,nmu]"], 3, ""),  # the model `stated`
+        (["unit=pull"], 0, ""),
+        (["unit=[nau,nmu]"], 10, ""),  # the model `nmu`
+    ],
+)
+def test_units_that_state_several_factors_for_one_penalty_are_told(
+    pull: Path, words: list[str], weight: float, told: str
+) -> None:
+    if not told:
+        (pull / "model" / "silent.yaml").unlink()
+        forget()
+    with pytest.warns(UserWarning, match=told) if told else contextlib.nullcontext():
+        (want,) = compose.plan_cells(words, multirun=False).cells
+    assert want.cell.model.penalties["sparsity"].weight == weight

@@ -15,6 +15,7 @@ from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.network import Stack
 from nalu_bench.plan.blocks import WIDTH, Block, blocks
+from nalu_bench.plan import unit_files
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.tasks.arithmetic import Arithmetic
@@ -345,6 +346,19 @@ def test_penalties_and_their_factors_must_match(
     wrong = replace(cell, model=replace(cell.model, penalties=given))
     with pytest.raises(UsageError, match=message):
         check_network(wrong, wrong.model.build(wrong.task))
+
+
+def test_a_units_file_names_its_penalties_also_where_another_unit_of_the_stack_does(
+    make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"forgetful": unit_files.UnitFile("nau"), "nmu": unit_files.load("nmu")}
+    monkeypatch.setattr(unit_files, "load", files.__getitem__)
+    cell = make_cell("nau nmu")
+    stack = replace(cell, model=replace(cell.model, of=["forgetful", "nmu"]))
+    drawn = torch.get_rng_state()
+    with pytest.raises(UsageError, match=r"unit/forgetful.yaml must name those of nau \(sparsity\), got none"):
+        check_network(stack, stack.model.build(stack.task))
+    assert torch.equal(torch.get_rng_state(), drawn)
 
 
 def test_cells_that_differ_by_values_share_one_program(make_cell: MakeCell, make_task: MakeTask) -> None:
