@@ -103,7 +103,9 @@ def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
     text = (copy / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert all(group in text for group in kinds)
     program = "import doctest, sys; from nalu_bench.registry import Registry\n"
-    program += "for pair in sys.argv[1:]:\n    group, name = pair.split(':'); found = Registry('part', group).load(name)\n"
+    program += (
+        "for pair in sys.argv[1:]:\n    group, name = pair.split(':'); found = Registry('part', group).load(name)\n"
+    )
     program += "    assert not doctest.testmod(sys.modules[found.__module__]).failed\n"
     (copy / "load_entries.py").write_text(program)
     pairs = [f"{group}:{name}" for group, found in project["entry-points"].items() for name in found]

@@ -136,4 +136,6 @@ def test_kinds_of_report_are_those_of_the_core_of_papers_and_of_others_alike(
 
 def test_registration_leaves_the_methods_of_a_class_alone() -> None:
     for entry in registry.reports.entries.values():
-        assert entry.version is None or callable(entry.load().facts), "those of installed packages are not ours to judge"
+        assert entry.version is None or callable(entry.load().facts), (
+            "those of installed packages are not ours to judge"
+        )

@@ -76,10 +76,11 @@ class Dataset:
             UsageError for images of another number, size or type than there must be, and for a mean or deviation that
                 is not that of the training pixels.
         """
-        found = self.load(part)
+        found, count = self.load(part), getattr(self, part)
         for what, array, must in (
-            ("images", found.pixels, (getattr(self, part), SIDE, SIDE)), ("labels", found.labels, (getattr(self, part),))
-        ):  # fmt: skip
+            ("images", found.pixels, (count, SIDE, SIDE)),
+            ("labels", found.labels, (count,)),
+        ):
             if array.shape != must or array.dtype != np.uint8:
                 raise UsageError(
                     f"the {part} {what} of the dataset {self.name} must be bytes (uint8) of the shape {must}, got "
@@ -90,7 +91,9 @@ class Dataset:
         return found
 
     def _check_brightness(self, pixels: Bytes) -> None:
-        counts = sum(np.bincount(some.ravel(), minlength=256) for some in np.array_split(pixels, len(pixels) // 1000 + 1))
+        counts = sum(
+            np.bincount(some.ravel(), minlength=256) for some in np.array_split(pixels, len(pixels) // 1000 + 1)
+        )
         values = np.arange(256) / 255
         mean = np.average(values, weights=counts)
         deviation = np.average((values - mean) ** 2, weights=counts) ** 0.5

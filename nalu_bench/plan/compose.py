@@ -396,7 +396,9 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
     inner = OmegaConf.select(config, key, throw_on_missing=False)
     if OmegaConf.is_dict(inner) and not isinstance(value, dict):
         told = f"{key}.{next(iter(inner), 'NAME')}"
-        raise UsageError(f"{key} holds {', '.join(map(str, inner)) or 'nothing'}: set one of them, as in {told}={value}.")
+        raise UsageError(
+            f"{key} holds {', '.join(map(str, inner)) or 'nothing'}: set one of them, as in {told}={value}."
+        )
     try:
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
             OmegaConf.update(config, key, type(value)(), merge=False)  # the new value takes the place of the old one

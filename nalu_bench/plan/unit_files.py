@@ -94,15 +94,15 @@ def placed(places: Mapping[str, int], names: Sequence[str]) -> dict[str, Any]:
 
 
 def differing(names: Sequence[str]) -> dict[str, str]:
-    """Penalty -> a sentence, for those whose factor the files of these units state differently: the last one's holds."""
+    """Penalty -> a sentence, for those of which the files of these units state several factors: the last one holds."""
     told = {}
     for penalty, last in ((one, unit) for unit in names for one in load(unit).penalties):
         factors = {unit: load(unit).penalties[penalty] for unit in names if penalty in load(unit).penalties}
         if any(factor != factors[last] for factor in factors.values()):
             weights = ", ".join(f"{unit} {factor.weight:g}" for unit, factor in factors.items())
             told[penalty] = (
-                f"the factor of a penalty holds for all units of a model, and they state several for {penalty} (weight: "
-                f"{weights}; start and end may differ, too); it is that of {last}. To choose it, set "
+                f"the factor of a penalty holds for all units of a model, and they state several for {penalty} "
+                f"(weight: {weights}; start and end may differ, too); it is that of {last}. To choose it, set "
                 f"model.penalties.{penalty}.weight=..., or state it in a file of conf/model."
             )
     return told

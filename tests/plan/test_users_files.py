@@ -133,7 +133,11 @@ def pull(conf: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "weight", "told"),
     [
-        (["unit=[nmu,pull]"], 0, "weight: nmu 10, pull 0; .* it is that of pull. .* set model.penalties.sparsity.weight="),
+        (
+            ["unit=[nmu,pull]"],
+            0,
+            "weight: nmu 10, pull 0; .* it is that of pull. .* set model.penalties.sparsity.weight=",
+        ),
         (["model=silent"], 10, "weight: pull 0, nmu 10; .* it is that of nmu"),
         (["unit=[nmu,pull]", "model.penalties.sparsity.weight=2"], 2, ""),
         (["unit=[pull,nmu]"], 3, ""),  # the model `stated`

@@ -14,8 +14,8 @@ from torch import Tensor
 from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.models.network import Stack
-from nalu_bench.plan.blocks import WIDTH, Block, blocks
 from nalu_bench.plan import unit_files
+from nalu_bench.plan.blocks import WIDTH, Block, blocks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.tasks.arithmetic import Arithmetic

@@ -24,7 +24,6 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import relative_claims
 from nalu_bench.papers.trask2018.relative_claims import Sentence
-from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 

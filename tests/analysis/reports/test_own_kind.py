@@ -65,7 +65,9 @@ LINES = [
 def test_marks_follow_the_reader_and_reasons_of_claims_stand_beside_them_alone() -> None:
     league = kind(at_most=0.5)
     tables = league.tables(LINES)
-    found = Report(league, measured_of(runs_of("nac", 2)), LINES, tables, [], Footnotes.of(report._marked(tables, LINES)))
+    found = Report(
+        league, measured_of(runs_of("nac", 2)), LINES, tables, [], Footnotes.of(report._marked(tables, LINES))
+    )
     assert found.notes() == ["†: far off", "‡: of few seeds", "§: beyond"]
     text = "\n".join(found.claims(100))
     assert "* agrees: sums are exact (arithmetic, add)" in text
