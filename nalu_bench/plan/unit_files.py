@@ -111,13 +111,15 @@ def differing(names: Sequence[str]) -> dict[str, str]:
 def called(shape: str, names: Sequence[str]) -> str:
     """The name of a shape with these units: that of the model file which says just this, else `two_layer-nac-nmu`.
 
-    The file may also say which factors its penalties have.
+    The file may also state the factors in which its units differ.
     """
     short = {"defaults", "name", "label", "look", "of", "penalties"}
+    differ = set(differing(names))
     for name, path in folders.files("model").items():
         values = folders.stated(path)
         base = values.get("defaults")
         same = isinstance(base, list) and base[:1] == [shape] and values.keys() <= short
+        same = same and set(values.get("penalties") or {}) <= differ
         if same and "of" in values and names_of(values["of"]) == list(names):
             return name
     return "-".join([shape, *names])
