@@ -162,7 +162,12 @@ def _marked(tables: Sequence[Table], lines: Sequence[Line]) -> list[Line]:
     Notes that stand beside their verdict, as in a table of claims, are not said again.
     """
     rows = [row for table in tables for row in table.rows]
-    met = [(shown.line, how_tested(shown.line) in row) for row in rows for shown in row if isinstance(shown, Judged)]
+    met = [
+        (shown.line, how_tested(shown.line) in filter(None, row))
+        for row in rows
+        for shown in row
+        if isinstance(shown, Judged)
+    ]
     shown = {id(line) for line, _ in met}
     return [*(line for line, beside in met if not beside), *(line for line in lines if id(line) not in shown)]
 

@@ -35,8 +35,8 @@ class League(Kind):
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, numbers = parted(lines)
-        rows = [[line.place.model, Judged(line)] for line in reversed(numbers)]
-        return [Table("Numbers", ["", "verdict"], rows), *claims_table("All", claims, under=lambda _: "")]
+        rows = [["", line.place.model, Judged(line)] for line in reversed(numbers)]
+        return [Table("Numbers", ["", "", "verdict"], rows), *claims_table("All", claims, under=lambda _: "")]
 
 
 def kind(**better: Any) -> League:
@@ -56,7 +56,7 @@ def line(model: str, *notes: str, verdict: Verdict = Verdict.AGREES, printed: st
 
 
 LINES = [
-    line("nac", "of few seeds", "beyond"), line("nau", "far off"), line("nalu"),
+    line("nac", "of few seeds", "beyond"), line("nau", "beyond", "far off"), line("nalu"),
     line("", "a ratio", printed="sums are exact", metric="claim_a", operation="add"),
     line("", "a count", printed="products fail", metric="claim_b", operation="mul", verdict=Verdict.DIFFERS),
 ]  # fmt: skip
@@ -68,7 +68,7 @@ def test_marks_follow_the_reader_and_reasons_of_claims_stand_beside_them_alone()
     found = Report(
         league, measured_of(runs_of("nac", 2)), LINES, tables, [], Footnotes.of(report._marked(tables, LINES))
     )
-    assert found.notes() == ["†: far off", "‡: of few seeds", "§: beyond"]
+    assert found.notes() == ["†: beyond", "‡: far off", "§: of few seeds"]
     text = "\n".join(found.claims(100))
     assert "* agrees: sums are exact (arithmetic, add)" in text
     assert "* differs: products fail (arithmetic, mul)" in text
