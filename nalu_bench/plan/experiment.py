@@ -213,7 +213,7 @@ def names() -> list[str]:
 def about(name: str) -> str:
     """Title and source of an experiment in a line; its file is not checked."""
     try:
-        content = yaml.load(folders.text(_files()[name]), folders.LOADER)
+        content = yaml.safe_load(folders.text(_files()[name]))
         return f"{content['title']} ({content['source']})"
     except (UsageError, yaml.YAMLError, ValueError, KeyError, TypeError):
         return "cannot be read, see nalu-bench status"

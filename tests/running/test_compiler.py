@@ -220,6 +220,7 @@ def test_a_folder_that_runs_nothing_is_full_or_read_only_trains_eagerly(
     assert modes(home) == {"eager"}
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_trial_compiles_where_training_does() -> None:
     assert compiler._tried("cpu") == ""

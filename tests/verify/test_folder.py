@@ -19,6 +19,7 @@ NAME = "madsen2020/table1"
 COMMITTED = list(targets([], paths.CHECKOUT / "results"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMITTED)
 def test_committed_results_are_verified(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", name]) == 0
