@@ -76,7 +76,7 @@ def _name(group: Group, shared: Setting) -> str:
 def _untested(best: Best | str) -> str:
     if isinstance(best, str):
         return best
-    return f"{len(best.runs)} runs are one draw" if best.alone else ""
+    return f"{len(best.runs)} runs are too few for draws of {best.size}" if best.alone else ""
 
 
 def _errors(best: Best | str, column: str) -> Array:

@@ -13,6 +13,9 @@ from nalu_bench.analysis.stats import medians
 
 Array = NDArray[np.float64]
 
+ENOUGH = 3
+"""Runs of every setting for one of a draw. Draws of fewer runs share so many that their range says too little."""
+
 DRAWS = 10_000
 """Draws behind a distribution."""
 
@@ -25,7 +28,8 @@ class Best:
     """The best runs of many draws, and all runs of which they were drawn.
 
     Attributes:
-        runs: of all settings. winners: the place of the best run among them, draw by draw; one if all draws are equal.
+        runs: of all settings.
+        winners: the place of the best run among them, draw by draw; one alone if a setting has not `ENOUGH` runs.
         size: number of runs in a draw.
     """
 
@@ -45,12 +49,12 @@ class Best:
         chances = shares(errors, count)
         generator = np.random.default_rng([SEED, zlib.crc32(name.encode())])
         winners = generator.choice(len(runs), DRAWS, p=chances)
-        alone = all(len(each) == count for each in settings)
+        alone = any(len(each) < ENOUGH * count for each in settings)
         return cls(runs, winners[:1] if alone else winners, count * len(settings))
 
     @property
     def alone(self) -> bool:
-        """Whether there is no more than one draw."""
+        """Whether there are too few runs for more than one draw."""
         return len(self.winners) == 1
 
     def of_winners(self, column: str) -> Array:

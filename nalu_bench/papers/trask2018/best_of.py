@@ -24,7 +24,7 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import best_claims, best_panels
 from nalu_bench.papers.trask2018.best_claims import Group, Sentence
-from nalu_bench.papers.trask2018.best_draws import Array, Best
+from nalu_bench.papers.trask2018.best_draws import ENOUGH, Array, Best
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
@@ -207,7 +207,8 @@ def _value(samples: Array) -> Value:
 def _one_of(best: Best, samples: Array, span: Span, every: Array | None = None) -> Compare:
     """The comparison of the draws' range with a printed number. `every`: of all runs, where smaller is better."""
     if best.alone:
-        reason = f"{len(best.runs)} runs are one draw, which has no range"
+        few = f"{len(best.runs)} runs are too few for a range of draws of {best.size}"
+        reason = f"{few}: every setting needs {ENOUGH} times as many as a draw takes"
         return lambda _: not_comparable(reason)
     compare = against_printed(samples, span)
 
