@@ -112,7 +112,7 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
 
 def read_text(path: Path) -> str:
     """What a file of text holds; raises OSError if it cannot be read, or is a pipe, and ValueError if it is no text."""
-    _refuse_pipe(path)
+    refuse_pipe(path)
     return path.read_text(encoding="utf-8")
 
 
@@ -132,11 +132,11 @@ def hashes(folder: Path, among: Collection[str] | None = None) -> dict[str, str]
     """
     found = sorted(path for path in folder.iterdir() if among is None or path.name in among)
     for path in found:
-        _refuse_pipe(path)
+        refuse_pipe(path)
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in found if path.is_file()}
 
 
-def _refuse_pipe(path: Path) -> None:
+def refuse_pipe(path: Path) -> None:
     """Raise OSError for what is there and neither a file nor a folder: reading a pipe might never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(f"{path.name} must be a file, and is a pipe or a device")

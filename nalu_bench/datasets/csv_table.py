@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.files import refuse_pipe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,11 +128,12 @@ def _check_names(path: str, names: list[str]) -> None:
 
 def _content(path: str) -> bytes:
     try:
+        refuse_pipe(Path(path))
         return Path(path).read_bytes()
     except OSError as error:
         raise UsageError(
-            f"{path} must be a file that can be read ({error.strerror}, seen from {Path.cwd()}); set task.data to its "
-            "path."
+            f"{path} must be a file that can be read ({error.strerror or error}, seen from {Path.cwd()}); "
+            "set task.data to its path."
         ) from None
 
 

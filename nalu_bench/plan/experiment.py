@@ -74,6 +74,8 @@ class CellGroup:
     def __post_init__(self) -> None:
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < math.inf:
             raise UsageError(f"share of a cell group must be a number above 0, got {self.share}.")
+        if empty := [key for key, values in self.grid.items() if not values]:
+            raise UsageError(f"grid of a cell group must list values for {', '.join(empty)}, got none.")
 
     def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
         """Yield the overrides of every cell whose grid values are among those in `only`, where it names them."""
@@ -234,7 +236,7 @@ def load(name: str) -> Experiment:
     try:
         folders.text(files[name])
         content = OmegaConf.to_container(OmegaConf.load(files[name]))
-    except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError) as error:
+    except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError, RecursionError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     check_texts(where, content)
     read = filled(File, content, where)

@@ -74,6 +74,9 @@ class NPU(Unit):
             raise unknown("initialisation", init, INITS)
         if not isinstance(epsilon, int | float) or not 0 <= epsilon < 1:
             raise UsageError(f"epsilon must lie in [0, 1), got {epsilon}; the authors have {EPSILON:.3g}.")
+        for name, value in (("imaginary", imaginary), ("gate", gate)):
+            if not isinstance(value, bool):
+                raise UsageError(f"{name} must be true or false, got {value!r}.")
         self.init = init
         self.epsilon = epsilon
         self.W_re = self.matrix()

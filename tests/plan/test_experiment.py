@@ -58,6 +58,14 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         ({"cells": "[{grid: {}}]"}, "must set cells[0].overrides"),
         ({"cells": "[{overides: []}]"}, "'overides'; did you mean 'overrides'?"),
         ({"cells": "[{overrides: [], share: 0}]"}, "share of a cell group must be a number above 0, got 0.0"),
+        (
+            {"cells": "[{overrides: [], grid: {model: []}}]"},
+            "grid of a cell group must list values for model, got none",
+        ),
+        (
+            {"cells": "[{overrides: [], grid: &a {model: *a}}]"},
+            "cannot read experiments/mine/table.yaml, which must be YAML",
+        ),
         ({"cells": "["}, "cannot read experiments/mine/table.yaml, which must be YAML"),
         ({"report": "5"}, "report must be a mapping with a kind"),
         ({"report": "{criterion: task}"}, "report must be a mapping with a kind"),

@@ -1,6 +1,7 @@
 """A table of one's own: its rows, splits and scales, its identity, and what cannot be used."""
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -322,3 +323,14 @@ def test_a_target_whose_errors_have_no_squares_is_refused_under_every_scale(
     table.assign(y=unit * table["y"]).to_csv("my.csv", index=False)
     assert main(["run", *words(f"task.scale={scale}")]) == 2
     assert "its errors are squared in single precision" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("device", [True, False])
+def test_a_pipe_or_a_device_is_no_table(device: bool, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    if device:
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(UsageError, match="must be a file, and is a pipe or a device"):
+        csv_table.columns(str(path))

@@ -141,6 +141,7 @@ def test_only_what_is_named_is_clamped() -> None:
             "unknown parameter to clamp 'W_im'; did you mean 'W_re'? Known: W_re, g.",
         ),
         ({"clamped": ["g"], "gate": False}, "unknown parameter to clamp 'g'"),
+        ({"gate": "x"}, "gate must be true or false, got 'x'"),
         ({"epsilon": -1e-7}, "epsilon must lie in [0, 1), got -1e-07"),
         ({"epsilon": "small"}, "epsilon must lie in [0, 1), got small"),
     ],
