@@ -198,7 +198,7 @@ def _engine(workload: Workload, program: Program, block: Block, clock: Callable[
             for number, cell in enumerate(cells)
         ]
         for _, outcome in train_together(requests, Mode("cpu", bool(program.compiled))):
-            if isinstance(outcome, Exception):
+            if isinstance(outcome, BaseException):
                 raise outcome
 
 

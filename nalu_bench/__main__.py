@@ -14,9 +14,8 @@ def main() -> int:
     from nalu_bench import output
 
     output.open_standard_files()
-    os.environ.pop(
-        "MPLBACKEND", None
-    )  # figures are drawn to files alone, and a wrong name would end matplotlib's import
+    # figures are drawn to files alone, and the name of a backend that is not there would end matplotlib's import
+    os.environ.pop("MPLBACKEND", None)
     from nalu_bench import cli  # a signal in the middle of an import would show as any error
     from nalu_bench.running import stop
 

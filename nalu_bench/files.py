@@ -138,5 +138,5 @@ def hashes(folder: Path, among: Collection[str] | None = None) -> dict[str, str]
 
 def refuse_pipe(path: Path) -> None:
     """Raise OSError for what is there and neither a file nor a folder: reading a pipe might never end."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if not path.is_file() and not path.is_dir() and path.exists():
         raise OSError(f"{path.name} must be a file, and is a pipe or a device")

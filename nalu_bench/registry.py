@@ -246,6 +246,7 @@ streams = Registry("kind of streams", "nalu_bench.training.random")
 
 LISTED = {
     "dataset": datasets, "loss": losses, "measure": measures, "report": reports, "optimizer": optimizers,
-    "schedule": schedules, "clipping": clippings, "restart": restarts, "streams": streams, "logger": loggers,
+    "schedule": schedules, "clipping": clippings, "restart": restarts, "kernels": kernels, "streams": streams,
+    "logger": loggers,
 }  # fmt: skip
 """Word of `nalu-bench list` -> names that are values in YAML, and have no file of their own."""

@@ -74,10 +74,9 @@ def compiled(operations: GraphModule, tensors: Sequence[Tensor]) -> Flat:
 
     context = TracingContext(FakeTensorMode(shape_env=ShapeEnv()))
     settings: Any = torch.compiler.config
-    checks: Any = torch._inductor.config.patch(
-        size_asserts=False, alignment_asserts=False
-    )  # they take 4 to 15 % of a step
-    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()), checks:
+    # checks of sizes and alignment take 4 to 15 % of a step
+    unchecked: Any = torch._inductor.config.patch(size_asserts=False, alignment_asserts=False)
+    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()), unchecked:
         found: Flat = torch._inductor.compile(operations, list(tensors))
     gc.freeze()  # the compiler leaves a million objects, and a full collection of them takes a quarter of a second
     return found

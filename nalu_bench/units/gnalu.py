@@ -37,11 +37,8 @@ class GNALU(NALU):
     6.0
     """
 
-    def weights(self) -> dict[str, Tensor]:
-        W = functional.nac_weight(BASE * self.W_hat, BASE * self.M_hat)
-        if self.shared:
-            return {"W": W}
-        return {"W": W, "W_mul": functional.nac_weight(BASE * self.W_hat_mul, BASE * self.M_hat_mul)}
+    def weight(self, W_hat: Tensor, M_hat: Tensor) -> Tensor:
+        return super().weight(BASE * W_hat, BASE * M_hat)
 
     def columns(self, x: Tensor) -> Tensor:
         weights = self.weights()

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.units import functional
+from nalu_bench.units.nalu import TwoPaths
 from nalu_bench.units.signs import mixed_sign
 from nalu_bench.units.unit import Initialiser, Unit, xavier_uniform
 
@@ -48,7 +49,7 @@ def _is_finite(value: Any) -> bool:
 
 
 @register("inalu", version=1)
-class INALU(Unit):
+class INALU(TwoPaths):
     """A NALU that keeps signs, bounds its log space, and whose gates do not depend on the inputs.
 
     g = σ(G),  y = g ⊙ a + (1 - g) ⊙ m ⊙ s,  a = W_a x,  m = exp(min(W_m log(max(|x|, ε)), ω)),
@@ -101,16 +102,11 @@ class INALU(Unit):
             raise UsageError(
                 f"init={XAVIER} needs a matrix G, got gate={INDEPENDENT}; choose gate={DEPENDENT} or init={NORMAL}."
             )
-        self.shared = shared
         self.init = init
         self.omega, self.epsilon = float(omega), float(epsilon)
         self.means, self.deviation = three_means(means, deviation), float(deviation)
         self.G = nn.Parameter(torch.empty(out_features)) if gate == INDEPENDENT else self.matrix()
-        self.W_hat = self.matrix()
-        self.M_hat = self.matrix()
-        if not shared:
-            self.W_hat_mul = self.matrix()
-            self.M_hat_mul = self.matrix()
+        self.add_paths(shared)
 
     def initialisers(self) -> dict[str, Initialiser]:
         if self.init == XAVIER:
@@ -121,12 +117,6 @@ class INALU(Unit):
     def _raw(self) -> tuple[str, ...]:
         """The names of the unit's own parameters."""
         return ("G", "W_hat", "M_hat") if self.shared else ("G", "W_hat", "M_hat", "W_hat_mul", "M_hat_mul")
-
-    def weights(self) -> dict[str, Tensor]:
-        W = functional.nac_weight(self.W_hat, self.M_hat)
-        if self.shared:
-            return {"W": W}
-        return {"W": W, "W_mul": functional.nac_weight(self.W_hat_mul, self.M_hat_mul)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
         return {"saturation": torch.stack([saturation_penalty(getattr(self, name)) for name in self._raw()]).sum()}

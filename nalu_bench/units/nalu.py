@@ -10,8 +10,29 @@ from nalu_bench.units.nau import nau_range
 from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal, xavier_uniform
 
 
+class TwoPaths(Unit):
+    """A unit with Ŵ and M̂ of an additive and of a multiplicative path, or of both together."""
+
+    def add_paths(self, shared: bool) -> None:
+        """Add the parameters of the paths: `shared` ones, or two for each."""
+        self.shared = shared
+        self.W_hat = self.matrix()
+        self.M_hat = self.matrix()
+        if not shared:
+            self.W_hat_mul = self.matrix()
+            self.M_hat_mul = self.matrix()
+
+    def weight(self, W_hat: Tensor, M_hat: Tensor) -> Tensor:
+        """The effective matrix of a path."""
+        return functional.nac_weight(W_hat, M_hat)
+
+    def weights(self) -> dict[str, Tensor]:
+        W = self.weight(self.W_hat, self.M_hat)
+        return {"W": W} if self.shared else {"W": W, "W_mul": self.weight(self.W_hat_mul, self.M_hat_mul)}
+
+
 @register("nalu", version=1)
-class NALU(Unit):
+class NALU(TwoPaths):
     """A gate between adding (NAC₊) and multiplying (NAC•).
 
     g = σ(G x),  y = g ⊙ a + (1 - g) ⊙ m,  a = W x,  m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
@@ -37,26 +58,15 @@ class NALU(Unit):
 
     def __init__(self, in_features: int, out_features: int, shared: bool = True, init: str = "uniform") -> None:
         super().__init__(in_features, out_features)
-        self.shared = shared
         self.init = init
         self.G = self.matrix()
-        self.W_hat = self.matrix()
-        self.M_hat = self.matrix()
-        if not shared:
-            self.W_hat_mul = self.matrix()
-            self.M_hat_mul = self.matrix()
+        self.add_paths(shared)
 
     def initialisers(self) -> dict[str, Initialiser]:
         names = ["W_hat", "M_hat"] if self.shared else ["W_hat", "M_hat", "W_hat_mul", "M_hat_mul"]
         initialise = nac_initialiser(self.init, self.in_features, self.out_features)
         gate = xavier_normal if self.init == "xavier_normal" else xavier_uniform
         return {"G": gate} | dict.fromkeys(names, initialise)
-
-    def weights(self) -> dict[str, Tensor]:
-        W = functional.nac_weight(self.W_hat, self.M_hat)
-        if self.shared:
-            return {"W": W}
-        return {"W": W, "W_mul": functional.nac_weight(self.W_hat_mul, self.M_hat_mul)}
 
     def columns(self, x: Tensor) -> Tensor:
         weights = self.weights()

@@ -22,6 +22,13 @@ BOUNDS = {"W_re": (-1.0, 1.0), "W_im": (-1.0, 1.0), "g": (0.0, 1.0)}
 INITS = ("xavier_uniform", "nau")
 
 
+def checked(epsilon: float) -> float:
+    """The epsilon. Raises UsageError unless it lies in [0, 1)."""
+    if not isinstance(epsilon, int | float) or not 0 <= epsilon < 1:
+        raise UsageError(f"epsilon must lie in [0, 1), got {epsilon}; the authors have {EPSILON:.3g}.")
+    return epsilon
+
+
 def half(tensor: Tensor, generator: Generator | None) -> object:
     """Initialiser for 1/2."""
     return tensor.fill_(0.5)
@@ -72,13 +79,11 @@ class NPU(Unit):
         super().__init__(in_features, out_features)
         if init not in INITS:
             raise unknown("initialisation", init, INITS)
-        if not isinstance(epsilon, int | float) or not 0 <= epsilon < 1:
-            raise UsageError(f"epsilon must lie in [0, 1), got {epsilon}; the authors have {EPSILON:.3g}.")
         for name, value in (("imaginary", imaginary), ("gate", gate)):
             if not isinstance(value, bool):
                 raise UsageError(f"{name} must be true or false, got {value!r}.")
         self.init = init
-        self.epsilon = epsilon
+        self.epsilon = checked(epsilon)
         self.W_re = self.matrix()
         self.W_im = self.matrix() if imaginary else None
         self.g = nn.Parameter(torch.empty(in_features)) if gate else None

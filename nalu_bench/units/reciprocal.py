@@ -3,18 +3,15 @@
 import torch
 from torch import Tensor, nn
 
-from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.units import functional
 from nalu_bench.units.nau import nau_range
+from nalu_bench.units.npu import EPSILON, checked
 from nalu_bench.units.signs import cosine_sign, half_turns
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 STEEPNESS = 1000.0
 """tanh(1000 W)² is 0 at W = 0 and 1 to within 1e-7 from |W| = 0.0091 on."""
-
-EPSILON = 2.0**-23
-"""The machine epsilon of float32."""
 
 
 @register("nru", version=1)
@@ -113,10 +110,8 @@ class NMRU(Unit):
 
     def __init__(self, in_features: int, out_features: int, sign: bool = True, epsilon: float = EPSILON) -> None:
         super().__init__(in_features, out_features)
-        if not isinstance(epsilon, int | float) or not 0 <= epsilon < 1:
-            raise UsageError(f"epsilon must lie in [0, 1), got {epsilon}; the authors have {EPSILON:.3g}.")
         self.sign = sign
-        self.epsilon = epsilon
+        self.epsilon = checked(epsilon)
         self.noise = 1 if epsilon else 0
         self.W = nn.Parameter(torch.empty(out_features, 2 * in_features))
 

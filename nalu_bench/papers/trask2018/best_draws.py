@@ -62,10 +62,11 @@ class Best:
         return medians.finite_or_worst(self.runs[column])[self.winners]
 
     def told(self) -> str:
-        """`best of 40, drawn from 120 runs; 17 different networks`."""
-        return (
-            f"best of {self.size}, drawn from {len(self.runs)} runs; {np.unique(self.winners).size} different networks"
-        )
+        """`best of 40, drawn from 120 runs; 17 different networks`, or `best of 40, one draw from 60 runs`."""
+        if self.alone:
+            return f"best of {self.size}, one draw from {len(self.runs)} runs"
+        found = np.unique(self.winners).size
+        return f"best of {self.size}, drawn from {len(self.runs)} runs; {found} different networks"
 
 
 def shares(errors: Sequence[Array], count: int) -> Array:

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #ifdef __clang__
 #pragma clang fp contract(fast)
@@ -78,36 +79,35 @@ void columns(const float* left, const float* right, float* out, int64_t K, int64
   for (; k < K; k++) dots<R, 1>(left, right + k * N, out + k, K, N);
 }
 
-// left (S, R, K), right (S, K, N) -> (S, R, N); N is a multiple of LANES.
-at::Tensor product(const at::Tensor& left_, const at::Tensor& right_) {
+// left (S, R, length), right (S, K, N) -> (S, R, width), of which `block` computes 4, 2 or 1 rows.
+template <typename Block>
+at::Tensor by_rows(const at::Tensor& left_, const at::Tensor& right_, int64_t width, Block block) {
   const auto left = left_.contiguous(), right = right_.contiguous();
-  const int64_t S = left.size(0), R = left.size(1), K = left.size(2), N = right.size(2);
-  auto out = at::empty({S, R, N}, left.options());
+  const int64_t S = left.size(0), R = left.size(1), length = left.size(2), K = right.size(1), N = right.size(2);
+  auto out = at::empty({S, R, width}, left.options());
   const float *a = left.const_data_ptr<float>(), *b = right.const_data_ptr<float>();
   float* c = out.mutable_data_ptr<float>();
+  const auto take = [&](auto count) {
+    block(count, a, b, c, K, N);
+    a += count * length, c += count * width;
+  };
   for (int64_t s = 0; s < S; s++, b += K * N) {
     int64_t r = 0;
-    for (; r + 4 <= R; r += 4, a += 4 * K, c += 4 * N) rows<4>(a, b, c, K, N);
-    for (; r + 2 <= R; r += 2, a += 2 * K, c += 2 * N) rows<2>(a, b, c, K, N);
-    for (; r < R; r++, a += K, c += N) rows<1>(a, b, c, K, N);
+    for (; r + 4 <= R; r += 4) take(std::integral_constant<int, 4>());
+    for (; r + 2 <= R; r += 2) take(std::integral_constant<int, 2>());
+    for (; r < R; r++) take(std::integral_constant<int, 1>());
   }
   return out;
 }
 
+// left (S, R, K), right (S, K, N) -> (S, R, N); N is a multiple of LANES.
+at::Tensor product(const at::Tensor& left, const at::Tensor& right) {
+  return by_rows(left, right, right.size(2), [](auto count, auto... rest) { rows<decltype(count)::value>(rest...); });
+}
+
 // left (S, R, N), right (S, K, N) -> left times the transposed right (S, R, K); N is a multiple of LANES.
-at::Tensor product_transposed(const at::Tensor& left_, const at::Tensor& right_) {
-  const auto left = left_.contiguous(), right = right_.contiguous();
-  const int64_t S = left.size(0), R = left.size(1), N = left.size(2), K = right.size(1);
-  auto out = at::empty({S, R, K}, left.options());
-  const float *a = left.const_data_ptr<float>(), *b = right.const_data_ptr<float>();
-  float* c = out.mutable_data_ptr<float>();
-  for (int64_t s = 0; s < S; s++, b += K * N) {
-    int64_t r = 0;
-    for (; r + 4 <= R; r += 4, a += 4 * N, c += 4 * K) columns<4>(a, b, c, K, N);
-    for (; r + 2 <= R; r += 2, a += 2 * N, c += 2 * K) columns<2>(a, b, c, K, N);
-    for (; r < R; r++, a += N, c += K) columns<1>(a, b, c, K, N);
-  }
-  return out;
+at::Tensor product_transposed(const at::Tensor& left, const at::Tensor& right) {
+  return by_rows(left, right, right.size(1), [](auto count, auto... rest) { columns<decltype(count)::value>(rest...); });
 }
 
 // x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), and log(1 + f) by the polynomial of FreeBSD's e_logf.c (Sun
