@@ -29,6 +29,11 @@ TABLED = 100
 TIMES = 2
 """Repetitions of each measurement; the fastest counts."""
 
+CAMPAIGNS = {"Table 2 whole: 11 cells, 100 seeds": 1_100, "the complete set": 19_150}
+"""What Madsen & Johansen trained -> its runs of `RUN` steps."""
+
+RUN = 5_000_000
+
 PAIRS = 7
 """Measurements of both kinds of kernels, by turns."""
 
@@ -50,10 +55,19 @@ def main() -> None:
     machine = {"processor": _processor(), "cores": CORES, "torch": torch.__version__, "python": python_version()}
     content = {"machine": machine, "rows": rows, "kernels": pairs, "worlds": rates}
     (FOLDER / "bench.json").write_text(json.dumps(content, indent=1) + "\n")
-    text = "\n\n".join([table(rows, machine), kernel_table(pairs), image_table(rows), world_table(rates, rows)])
+    text = write(content)
+    print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
+
+
+def write(content: dict[str, Any]) -> str:
+    """Write bench.md and bench.png from the content of bench.json. Returns the text."""
+    rows, pairs = content["rows"], content["kernels"]
+    parts = [table(rows, content["machine"]), kernel_table(pairs), campaign_table(pairs[-1]), image_table(rows),
+             world_table(content["worlds"], rows)]  # fmt: skip
+    text = "\n\n".join(parts)
     (FOLDER / "bench.md").write_text(f"<!-- made by: make bench -->\n\n{text}\n")
     figure(rows)
-    print(f"\n{text}\n\nwritten to benchmarks/: bench.json, bench.md, bench.png")
+    return text
 
 
 def table(rows: list[dict[str, Any]], machine: dict[str, Any]) -> str:
@@ -102,6 +116,17 @@ def kernel_table(pairs: list[dict[str, Any]]) -> str:
         times = f"{median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         lines.append([pair["workload"], f"{median(before):.2f}", f"{median(after):.2f}", times])
     headers = ["workload, 100 seeds", "torch's kernels, µs per seed-step", "own kernels", "times faster"]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
+
+
+def campaign_table(together: dict[str, Any]) -> str:
+    """Hours of all cores for what Madsen & Johansen trained, at the rates of cells that are trained side by side."""
+    lines = [
+        [name, f"{runs:,}", *(f"{runs * RUN * median(together[kind]) / 3.6e9:,.1f}"
+                              for kind in (COMPILED.kernels, OWN.kernels))]
+        for name, runs in CAMPAIGNS.items()
+    ]  # fmt: skip
+    headers = ["Madsen & Johansen", "runs of 5,000,000 steps", "hours, torch's kernels", "hours, own kernels"]
     return tabulate(lines, headers, tablefmt="github", disable_numparse=True)
 
 
