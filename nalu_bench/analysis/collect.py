@@ -92,27 +92,27 @@ def _measured(
     )
     found = Measured(
         runs,
-        _concat([_curves(want, runs, store) for want in wanted], CURVES),
+        _concat([_curves(kind, want, runs, store) for want in wanted], CURVES),
         _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
         _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
-    return replace(found, runs=with_counts(found.runs), curves=_thinned(found))
+    return replace(found, runs=with_counts(found.runs), curves=_thinned(found, kind.points))
 
 
-def _thinned(found: Measured) -> pd.DataFrame:
+def _thinned(found: Measured, points: int) -> pd.DataFrame:
     """The kept points of all curves: those of earlier collections may be more."""
     if found.curves.empty:
         return found.curves
     runs = dict(list(found.runs.groupby("cell", sort=False)))
-    return _concat([kept_points(rows, runs[cell]) for cell, rows in found.curves.groupby("cell", sort=False)])
+    return _concat([kept_points(rows, runs[cell], points) for cell, rows in found.curves.groupby("cell", sort=False)])
 
 
-def _curves(want: Wanted, runs: pd.DataFrame, store: Store) -> pd.DataFrame:
+def _curves(kind: Kind, want: Wanted, runs: pd.DataFrame, store: Store) -> pd.DataFrame:
     """The kept points of a cell's curves. They are thinned one cell at a time: whole curves are large."""
     curves, mine = store.curves(want.cell), runs[runs["cell"] == want.cell.digest]
-    return _of_cell(want, runs, kept_points(curves, mine) if len(curves) and len(mine) else curves)
+    return _of_cell(want, runs, kept_points(curves, mine, kind.points) if len(curves) and len(mine) else curves)
 
 
 def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:

@@ -33,13 +33,16 @@ class Penalty:
     """λ(t) = weight · min(max((t - start) / (end - start), 0), 1), the factor of one regulariser at step t.
 
     With start = end there is no ramp: λ(t) = weight from that step on. With `falling` the ramp goes down from the
-    weight to 0 instead, as for the entropy of an agent.
+    weight to 0 instead, as for the entropy of an agent. With `tenfold_every` the weight grows by stairs:
+    min(weight · 10^⌊t / tenfold_every⌋, most).
 
-    Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end).
+    Source: Madsen & Johansen 2020, eq. 14 (λ̂, λ_start, λ_end); the stairs: Heim et al. 2020, their code.
 
     Attributes:
         falling: λ(t) = weight · (1 - ramp).
         below: the penalty acts on a batch only if its loss is below this value; None: it always acts.
+        tenfold_every: steps after which the weight is ten times as large; 0: it stays.
+        most: the largest weight of the stairs.
     """
 
     weight: float
@@ -47,6 +50,25 @@ class Penalty:
     end: int
     below: float | None = field(default=None, metadata={"before": None})
     falling: bool = field(default=False, metadata={"before": False})
+    tenfold_every: int = field(default=0, metadata={"before": 0})
+    most: float = field(default=0.0, metadata={"before": 0.0})
+
+    def check(self, name: str) -> None:
+        """Raise UsageError, with the penalty's name, if the values contradict each other."""
+        if self.below is not None and not 0 < self.below < math.inf:
+            raise UsageError(f"model.penalties.{name}.below must be above 0 and finite, got {self.below}.")
+        if not 0 <= self.weight < math.inf:
+            raise UsageError(f"model.penalties.{name}.weight must be at least 0 and finite, got {self.weight}.")
+        if not 0 <= self.start <= self.end:
+            raise UsageError(
+                f"model.penalties.{name} must have 0 <= start <= end, got start={self.start}, end={self.end}."
+            )
+        if self.tenfold_every < 0:
+            raise UsageError(f"model.penalties.{name}.tenfold_every must be at least 0, got {self.tenfold_every}.")
+        if self.tenfold_every and not self.weight <= self.most < math.inf:
+            raise UsageError(
+                f"model.penalties.{name}.most must be at least the weight ({self.weight}) if it grows, got {self.most}."
+            )
 
 
 @dataclass
@@ -86,14 +108,7 @@ class Model:
         if self.width < 1:
             raise UsageError(f"model.width must be at least 1, got {self.width}.")
         for name, penalty in self.penalties.items():
-            if penalty.below is not None and not 0 < penalty.below < math.inf:
-                raise UsageError(f"model.penalties.{name}.below must be above 0 and finite, got {penalty.below}.")
-            if not 0 <= penalty.weight < math.inf:
-                raise UsageError(f"model.penalties.{name}.weight must be at least 0 and finite, got {penalty.weight}.")
-            if not 0 <= penalty.start <= penalty.end:
-                raise UsageError(
-                    f"model.penalties.{name} must have 0 <= start <= end, got start={penalty.start}, end={penalty.end}."
-                )
+            penalty.check(name)
 
     def skip(self, task: Task) -> str | None:
         """The reason why this model cannot do `task`, or None if it can."""

@@ -14,6 +14,10 @@ from nalu_bench.plan import folders
 from nalu_bench.plan.unit_files import SHAPE, names_of
 
 
+UNTOLD = (SHAPE, "single", "")
+"""The shapes that a label does not name: the usual one, and one unit alone."""
+
+
 @dataclass(frozen=True)
 class Look:
     """Label of a model, and the number of its colour, marker and line style."""
@@ -25,12 +29,13 @@ class Look:
 def of_model(name: str) -> Look:
     """The look of a model. Where its file gives none, that of its units; where they give no number, one of its name.
 
-    A shape with units, such as `recurrent-nau-linear`, has no file, and the labels of its units.
+    A shape with units, such as `recurrent-nau-linear`, has no file: it has the labels of its units, and its own name
+    unless it is among `UNTOLD`.
     """
     values, shape, units = _values("model", name), *_units(name)
     known = [_values("unit", unit) for unit in units]
     labels = dict.fromkeys(str(unit.get("label") or named) for unit, named in zip(known, units, strict=True))
-    told = ", ".join(labels) if shape in (SHAPE, "") else f"{', '.join(labels)} ({shape})"
+    told = ", ".join(labels) if shape in UNTOLD else f"{', '.join(labels)} ({shape})"
     number = values.get("look", known[-1].get("look", -1) if known else -1)
     label = str(values.get("label") or (told if units else name))
     if not label.isprintable():

@@ -21,14 +21,16 @@ def plan(chosen: Experiment, arguments: Sequence[str]) -> compose.Plan:
 
 
 def with_unit(chosen: Experiment, unit: str) -> Experiment:
-    """The experiment with the same cells for one more unit.
+    """The experiment with one more unit, on the cells of those that the report names in `like`.
 
     Raises:
         UsageError for a unit that does not exist, and for one that is ranked already.
     """
     unit_files.load(unit)
-    model = unit_files.called("single", [unit])
-    if any(model in group.grid.get("model", []) for group in chosen.cells):
+    if any(unit in group.grid.get("unit", []) for group in chosen.cells):
         raise UsageError(f"{unit} is ranked already; nalu-bench leaderboard shows it.")
-    own = [replace(group, grid=group.grid | {"model": ["single"], "unit": [unit]}) for group in chosen.cells]
-    return replace(chosen, cells=[*chosen.cells, *own])
+    like = set(chosen.report["like"])
+    same = [group for group in chosen.cells if like.intersection(group.grid.get("unit", []))]
+    return replace(
+        chosen, cells=[*chosen.cells, *(replace(group, grid=group.grid | {"unit": [unit]}) for group in same)]
+    )

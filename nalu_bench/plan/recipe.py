@@ -34,7 +34,8 @@ class Recipe:
             last (the last evaluation).
         reinitialize_after: evaluations without a smaller validation error after which a seed's weights are drawn anew
             and its optimiser starts afresh; 0 for never. The best weights of all draws are selected; the ramps of
-            penalties go on. It must be 0 with adam, whose corrections count from the first step.
+            penalties go on. With adam, whose corrections count from the first step, it must be 0 unless the restart
+            rule keeps the optimiser.
         reinitialize_counting: in_a_row, or in_total since the weights were drawn.
         reinitialize_above: a draw is given up only if its smallest validation error is at least this.
         reinitialize_times: how often a seed may start anew.
@@ -92,10 +93,7 @@ class Recipe:
                 raise UsageError(f"recipe.{key} must be at least 0 and finite, got {getattr(self, key)}.")
         if not 0 <= self.schedule_end < math.inf:
             raise UsageError(f"recipe.schedule_end must be at least 0 and finite, got {self.schedule_end}.")
-        if self.reinitialize_after and self.optimizer == "adam":
-            raise UsageError(
-                "recipe.reinitialize_after must be 0 with recipe.optimizer=adam; choose rmsprop or sgd to start anew."
-            )
+        self._check_restart()
         if self.steps < 0:
             raise UsageError(f"steps must be at least 0, got {self.steps}.")
         if self.steps > MOST_EVALUATIONS * self.log_every:
@@ -105,6 +103,17 @@ class Recipe:
             )
         if self.steps % self.log_every:
             raise UsageError(f"steps must be a multiple of log_every ({self.log_every}), got {self.steps}.")
+
+    def _check_restart(self) -> None:
+        """Raise UsageError if an optimiser would start afresh whose corrections count from the first step."""
+        counts = registry.optimizers.fact(self.optimizer, "corrected", False)
+        keeps = registry.restarts.fact(self.restart, "keeps_optimizer", False)
+        if self.reinitialize_after and counts and not keeps:
+            raise UsageError(
+                f"recipe.reinitialize_after must be 0 with recipe.optimizer={self.optimizer} and "
+                f"recipe.restart={self.restart}; choose rmsprop or sgd to start anew, or a rule that keeps the optimiser, "
+                "such as recipe.restart=halves_validation."
+            )
 
     def chosen(self) -> list[tuple[registry.Registry, str]]:
         """The registered functions and rules that the recipe names: their versions belong to a run's identity."""

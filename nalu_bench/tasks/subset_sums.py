@@ -8,18 +8,17 @@ Letters: N inputs, B examples.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.tasks.poles import no_expectation
-from nalu_bench.tasks.ranges import Interval, as_intervals, check_target, intervals_text, of_split
+from nalu_bench.tasks.ranges import as_intervals, check_target, intervals_text, of_split
 from nalu_bench.tasks.task import Task
+from nalu_bench.tasks.thresholds import CRITERIA, Criterion, simulated
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,10 +35,6 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
 """Operation -> its label in tables and figures; one without a label goes by its name."""
-
-CRITERIA = ("authors", "task", "largest_error")
-EPSILON = 1e-5
-"""The error of every weight in the epsilon-perfect solution, Madsen & Johansen 2020, section 4.1."""
 
 
 @dataclass
@@ -133,7 +128,8 @@ class SubsetSums(Task):
         Args:
             criterion: "task" for the subsets as the task defines them; "authors" for those of the authors' simulation,
                 which gave the published thresholds, one input longer, because R's ranges include their end;
-                "largest_error" as above.
+                "largest_error" as above; "nalm_1e-5" and "nalm_1e-4" for those of NALM's benchmark, see
+                `thresholds.as_nalm`, whose code has both.
             samples: number of simulated examples; the relative standard error is near 1 / sqrt(samples).
 
         Returns:
@@ -142,26 +138,34 @@ class SubsetSums(Task):
         """
         if self.without_threshold(criterion):
             return None
-        extra = self._extra(criterion)
-        near = _in_all_directions if criterion == "largest_error" else _in_one_direction
+        chosen = self._criterion(criterion)
+        extra = self._extra(chosen)
         subsets = tuple((subset.start, subset.stop + extra) for subset in self.subsets())
         intervals = tuple(as_intervals("extrapolation", self.extrapolation))
-        return _simulated_threshold(self.operation, self.input_size, subsets, intervals, samples, near)
+        compute = OPERATIONS[self.operation]
+        return simulated(compute, self.operation, self.input_size, subsets, intervals, samples, chosen)
 
     def without_threshold(self, criterion: str) -> str:
-        """Why a quotient has no threshold, see `poles`; all other operations have one."""
-        extra = self._extra(criterion)
+        """Why there is no threshold: a quotient with poles, see `poles`, or what the criterion is not defined for."""
+        chosen = self._criterion(criterion)
+        sizes = [len(subset) for subset in self.subsets()]
+        if chosen.operations and (self.operation not in chosen.operations or max(sizes) > 1):
+            return f"{criterion} is defined for {', '.join(chosen.operations)} on single inputs"
         if self.operation != "div":
             return ""
         intervals = as_intervals("extrapolation", self.extrapolation)
-        terms = min(len(self.subsets()[1]) + extra, self.input_size)
-        return no_expectation(terms, self.input_size, intervals, EPSILON, criterion == "largest_error")
+        terms = min(sizes[1] + self._extra(chosen), self.input_size)
+        return no_expectation(terms, self.input_size, intervals, chosen.epsilon, chosen.either_way)
 
-    def _extra(self, criterion: str) -> int:
-        """By how many inputs a criterion lengthens the subsets; raises UsageError for one that is not known."""
-        if criterion not in CRITERIA:
-            raise unknown("criterion", criterion, CRITERIA)
-        return self.authors_extra if criterion == "authors" else 0
+    def _criterion(self, name: str) -> Criterion:
+        """The criterion; raises UsageError for one that is not known."""
+        if name not in CRITERIA:
+            raise unknown("criterion", name, CRITERIA)
+        return CRITERIA[name]
+
+    def _extra(self, criterion: Criterion) -> int:
+        """By how many inputs a criterion lengthens the subsets."""
+        return self.authors_extra if criterion.lengthened else 0
 
 
 @dataclass
@@ -175,48 +179,6 @@ class UnjudgedSums(SubsetSums):
     def without_threshold(self, criterion: str) -> str:
         """Empty: there is none to begin with."""
         return ""
-
-
-Sums = Sequence[np.ndarray]
-"""a and b of many examples."""
-
-
-def _in_one_direction(x: np.ndarray, exact: Sums) -> list[Sums]:
-    """Sums by the weights 1 - ε inside of a subset and ε outside."""
-    every = x.sum(axis=1)
-    return [[(1 - EPSILON) * part + EPSILON * (every - part) for part in exact]]
-
-
-def _in_all_directions(x: np.ndarray, exact: Sums) -> list[Sums]:
-    """Sums by weights that are wrong by ε, at the corners of what such weights can reach."""
-    reach = EPSILON * np.abs(x).sum(axis=1)
-    return [
-        [part + sign * reach for part, sign in zip(exact, signs, strict=True)] for signs in product((1, -1), repeat=2)
-    ]
-
-
-@functools.cache
-def _simulated_threshold(
-    operation: str, inputs: int, subsets: tuple[tuple[int, int], ...], intervals: tuple[Interval, ...], samples: int,
-    near: Callable[[np.ndarray, Sums], list[Sums]],
-) -> float:  # fmt: skip
-    rng = np.random.default_rng(0)
-    chunk = max(1, min(20_000, 2_000_000 // inputs))  # 16 MB, whatever the number of inputs
-    compute, total = OPERATIONS[operation], 0.0
-    for done in range(0, samples, chunk):
-        x = _inputs(rng, (min(chunk, samples - done), inputs), intervals)
-        exact = [x[:, start:stop].sum(axis=1) for start, stop in subsets]
-        with np.errstate(invalid="ignore"):  # a sum near 0 may have no root any more
-            errors = [np.square(compute(*sums) - compute(*exact)) for sums in near(x, exact)]
-        total += float(np.fmax.reduce(errors).sum())
-    return total / samples
-
-
-def _inputs(rng: np.random.Generator, shape: tuple[int, int], intervals: tuple[Interval, ...]) -> np.ndarray:
-    x = rng.uniform(*intervals[0], size=shape)
-    for low, high in intervals[1:]:
-        x = np.where(rng.random(shape) < 0.5, x, rng.uniform(low, high, size=shape))
-    return x
 
 
 def pick(candidates: Sequence[Tensor], index: Tensor) -> Tensor:

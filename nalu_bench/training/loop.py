@@ -24,6 +24,7 @@ from nalu_bench.training.data import Data, Tensors, sharing_key, training_number
 from nalu_bench.training.kernels.kind import Shared
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, program_of
+from nalu_bench.training.ramps import factors
 from nalu_bench.training.random.draws import Draw, Place
 from nalu_bench.training.state import Log, Selected, State
 
@@ -231,8 +232,9 @@ class _Loop:
     def prepare(self, until: int) -> None:
         """Compute the values that change with the step, for every step up to `until`: see `Program.step`."""
         steps = torch.arange(self.step + 1, until + 1, device=self.device)
-        ramps = self._ramps(steps)
-        columns = [*corrections(self.cell.recipe, steps), *(ramps[name] for name in self.program.penalties)]
+        recipe, penalties = self.cell.recipe, self.cell.model.penalties
+        ramps = (factors(penalties[name], steps, recipe.ramp_scale) for name in self.program.penalties)
+        columns = [*corrections(recipe, steps), *ramps]
         self.first = self.step
         self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
 
@@ -242,17 +244,6 @@ class _Loop:
         schedule = self.schedule[self.step - self.first]
         self.tensors = self.program.step(self.tensors, numbers, noise, self.data.constants, schedule, shared)
         self.step += 1
-
-    def _ramps(self, steps: Tensor) -> Tensors:
-        """λ(t) of every penalty at the given steps, float64; the first step has t = 0, as in the authors' loop."""
-        scale = self.cell.recipe.ramp_scale
-        ramps = {}
-        for name, penalty in self.cell.model.penalties.items():
-            start, end, done = penalty.start * scale, penalty.end * scale, steps.double() - 1
-            rise = (done - start) / (end - start) if end > start else (done >= start).double()
-            ramp = rise.clamp(0, 1)
-            ramps[name] = penalty.weight * (1 - ramp if penalty.falling else ramp)
-        return ramps
 
     def evaluate(self) -> None:
         """Log the measures of every evaluated split, keep the best parameters, restart the seeds that are due."""

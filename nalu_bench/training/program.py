@@ -84,7 +84,7 @@ class Program:
         )
 
     def restarted(self, state: State, due: Tensor, count: Tensor, seeds: list[int]) -> State:
-        """The state with new initial weights and a fresh optimiser for the seeds that are due.
+        """The state with new initial weights for the seeds that are due, and a fresh optimiser unless the rule keeps it.
 
         Args:
             due: (S,) the seeds that start anew.
@@ -98,6 +98,8 @@ class Program:
             drawn = self.streams.weights(prototypes, initialisers, seeds[lane], int(count[lane]))
             for name, value in drawn.items():
                 parameters[f"network.{name}"][lane] = value.to(due.device)
+        if registry.restarts.fact(self.recipe.restart, "keeps_optimizer", False):
+            return replace(state, parameters=parameters)
         nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
         means, squares = keep(~due, state.means, nothing), keep(~due, state.squares, nothing)
         return replace(state, parameters=parameters, means=means, squares=squares)

@@ -15,7 +15,10 @@ Memory = dict[str, Tensor]
 
 
 class RestartRule:
-    """A rule for when seeds start anew and with which weights. It has no state: its memory is an argument."""
+    """A rule for when seeds start anew and with which weights. It has no state: its memory is an argument.
+
+    A rule that is registered with `keeps_optimizer=True` leaves the optimiser of a seed as it was.
+    """
 
     def first(self, seeds: int, device: torch.device) -> Memory:
         """The memory before training."""
@@ -87,7 +90,12 @@ class Halves(RestartRule):
     for those of all batches since the one before; `log_every` says how many these are.
 
     Memory: "losses" (S, evaluations), "stored" (S,), how many of them are of the present draw.
+
+    Attributes:
+        asks_always: whether it is asked at every evaluation, not only at multiples of `reinitialize_after`.
     """
+
+    asks_always = False
 
     def first(self, seeds: int, device: torch.device) -> Memory:
         return super().first(seeds, device) | {
@@ -99,19 +107,44 @@ class Halves(RestartRule):
         self, memory: Memory, figures: Mapping[str, Tensor], error: Tensor, alive: Tensor, recipe: Recipe
     ) -> tuple[Memory, Tensor]:
         count, stored = memory["count"], memory["stored"] + 1
-        losses = torch.cat([memory["losses"], figures["train_loss"].double().unsqueeze(1)], dim=1)
+        losses = torch.cat([memory["losses"], self.loss(figures, error).double().unsqueeze(1)], dim=1)
         evaluations = losses.shape[1]
         place = torch.arange(evaluations, device=losses.device) - (evaluations - stored).unsqueeze(1)  # within the draw
         half = (stored // 2).unsqueeze(1)
         before, _ = _spread(losses, (place >= 0) & (place < half))
         after, deviation = _spread(losses, place >= half)
         stuck = (before <= after + deviation) & (after > recipe.reinitialize_above)
-        asked = evaluations % recipe.reinitialize_after == 0
+        asked = evaluations % recipe.reinitialize_after == 0 or self.asks_always
         due = asked & (stored >= recipe.reinitialize_after) & stuck & (count < recipe.reinitialize_times) & alive
         return {"count": count + due, "losses": losses, "stored": torch.where(due, 0, stored)}, due
 
+    def loss(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
+        """The loss (S,) of an evaluation that is cut in halves with the others."""
+        return figures["train_loss"]
+
     def initialisers(self, network: Network) -> dict[str, Initialiser]:
         return dict.fromkeys(network.initialisers(), uniform(-2.0, 2.0))
+
+
+@register("halves_validation", version=1, keeps_optimizer=True)
+class HalvesOfValidation(Halves):
+    """As `halves`, but of the error on the selecting split, with the unit's own initial weights, at every evaluation.
+
+    A seed must have `recipe.reinitialize_after` evaluations since its draw. Its optimiser goes on as it was, so that
+    adam can be used.
+
+    Source: Mistry, Farrahi & Hare 2022, NALM's benchmark, the code that trains the iNALU: the last validation error
+    is stored at every step, and asked for every 10 steps once there are more than 5,000. With an evaluation every 1,000
+    steps this is `reinitialize_after=6 reinitialize_above=1`. Deviations: it is asked at evaluations alone.
+    """
+
+    asks_always = True
+
+    def loss(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
+        return error
+
+    def initialisers(self, network: Network) -> dict[str, Initialiser]:
+        return network.initialisers()
 
 
 def _spread(losses: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from nalu_bench.plan.compose import Plan
 
-NAME = "leaderboard/static"
+NAME = "mistry2022/single_module"
 
-ABOUT = """Rank units by what they learn: one unit, one operation on two of its inputs, in several ranges.
+ABOUT = """Which unit for which operation? One unit alone, one operation on two of its inputs, nine ranges.
 
 examples:
   nalu-bench leaderboard                                the committed ranking

@@ -139,7 +139,7 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
     yield from departures(manifest, stated)
     yield from disagreements(measured, manifest, plan.cells)
     yield from part_faults(measured, manifest, plan.cells, plan.machine.width)
-    yield from lost_points(measured)
+    yield from lost_points(measured, kind.points)
     yield from copies(measured.curves)
     yield from impossible(measured, plan.cells)
     yield from network_faults(measured, plan.cells)

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.record import POINTS
 
 
-def lost_points(measured: Measured) -> Iterator[str]:
+def lost_points(measured: Measured, points: int) -> Iterator[str]:
     """A line for every curve that does not begin at step 0, or has points further apart than thinning leaves them.
 
-    A point that contradicts a fact could be left out otherwise.
+    A point that contradicts a fact could be left out otherwise. `points`: see `Kind`.
     """
     rows = measured.runs.reindex(columns=["cell", "steps", "log_every"]).drop_duplicates("cell")
     lengths = {cell: (int(last), int(every)) for cell, last, every in rows.itertuples(index=False, name=None)}
@@ -20,7 +19,7 @@ def lost_points(measured: Measured) -> Iterator[str]:
         if cell not in lengths:  # a fault of its own
             continue
         last, every = lengths[cell]
-        apart = every * max(1, (1 + last // every) // POINTS)
+        apart = every * max(1, (1 + last // every) // points)
         there = np.sort(steps.to_numpy())
         gaps = np.diff(there, prepend=-every)
         if there[0] != 0 or gaps.max() > apart or gaps.min() <= 0 or (there % every).any():

@@ -1,7 +1,5 @@
 """Agents: what they read, how they begin, what they refuse."""
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -99,21 +97,3 @@ def test_an_agent_and_a_view_that_do_not_fit_are_skipped_with_the_reason() -> No
 def test_values_that_cannot_be_are_refused(overrides: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         configured("agent_b", *overrides)
-
-
-def test_a_falling_penalty_is_the_mirror_of_a_rising_one(make_cell: Any) -> None:
-    from dataclasses import replace
-
-    from nalu_bench.models.model import Penalty
-    from nalu_bench.training.loop import _Loop
-
-    cell = make_cell("nau nmu")
-    ramps = []
-    for falling in (False, True):
-        penalty = Penalty(2.0, 5, 10, falling=falling)
-        loop = _Loop.__new__(_Loop)
-        loop.cell = replace(cell, model=replace(cell.model, penalties={"sparsity": penalty}))
-        ramps.append(loop._ramps(torch.arange(1, 16))["sparsity"])
-    torch.testing.assert_close(ramps[0] + ramps[1], torch.full((15,), 2.0, dtype=torch.float64))
-    assert ramps[1][:6].tolist() == [2.0] * 6
-    assert ramps[1][-5:].tolist() == [0.0] * 5

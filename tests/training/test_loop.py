@@ -663,25 +663,6 @@ def test_results_hold_the_selected_weights_and_every_evaluation(make_cell: MakeC
         assert all(np.array_equal(result.weights[name][lanes], W[lanes]) for name, W in stopped.weights.items())
 
 
-def test_penalties_ramp_linearly_between_their_start_and_end(make_cell: MakeCell) -> None:
-    loop = Single(make_cell(penalty=Penalty(2.0, 10, 30)))
-    ramp = loop._ramps(torch.tensor([1, 11, 12, 21, 31, 32, 1000]))["sparsity"]
-    assert ramp.dtype == torch.float64
-    assert ramp.tolist() == pytest.approx([0, 0, 0.1, 1, 2, 2, 2], abs=1e-15)
-
-
-def test_the_ramp_scale_multiplies_start_and_end(make_cell: MakeCell) -> None:
-    loop = Single(make_cell(penalty=Penalty(2.0, 10, 30), ramp_scale=0.5))
-    assert loop._ramps(torch.tensor([6, 11, 16, 17]))["sparsity"].tolist() == pytest.approx([0, 1, 2, 2], abs=1e-15)
-
-
-def test_ramps_are_computed_in_float64_at_any_step(make_cell: MakeCell) -> None:
-    start = 2**24
-    loop = Single(make_cell(penalty=Penalty(1.0, start, start + 10)))
-    ramp = loop._ramps(torch.tensor([start + 2, start + 6]))["sparsity"]
-    assert ramp.tolist() == pytest.approx([0.1, 0.5], abs=1e-15)
-
-
 def test_seeds_below_the_threshold_are_reported(make_cell: MakeCell, tmp_path: Path) -> None:
     reported: list[tuple[int, int]] = []
     request = Request(make_cell(), ALL, tmp_path / "block.pt", lambda *event: reported.append(event), threshold=1e9)

@@ -20,7 +20,7 @@ from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import train_block
 from nalu_bench.training.program import program_of
-from nalu_bench.training.restart import Halves, Stale
+from nalu_bench.training.restart import Halves, HalvesOfValidation, Stale
 from nalu_bench.units.unit import Initialiser, zeros
 
 MakeCell = Callable[..., Cell]
@@ -155,7 +155,7 @@ def test_values_below_zero_are_refused(make_cell: MakeCell, key: str) -> None:
 
 
 def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
-    with pytest.raises(UsageError, match="must be 0 with recipe"):
+    with pytest.raises(UsageError, match="must be 0 with recipe.optimizer=adam and recipe.restart=stale"):
         make_cell(reinitialize_after=1).recipe.validate()
     with pytest.raises(UsageError, match="unknown reinitialize_counting 'total'"):
         make_cell(reinitialize_counting="total").recipe.validate()
@@ -212,3 +212,30 @@ def test_the_rule_of_halves_draws_every_parameter_within_2_and_survives_a_checkp
     once = whole.columns["reinitialized"][-1] > 0
     drawn = np.concatenate([value[once].ravel() for value in whole.parameters.values()])
     assert 1.7 < np.abs(drawn).max() <= 2, "beyond what the unit starts with"
+
+
+def test_a_rule_that_keeps_the_optimiser_goes_with_adam_and_leaves_its_moments(make_cell: MakeCell) -> None:
+    chosen = {"restart": "halves_validation", "reinitialize_after": 1, "reinitialize_above": 0.0}
+    cell = make_cell("inalu inalu", **chosen)
+    cell.recipe.validate()
+    program = program_of(cell, Mode("cpu", compiled=False))
+    seeds = list(range(WIDTH))
+    state = program.initial_state(seeds, torch.device("cpu"))
+    moved = replace(state, means={name: torch.ones_like(value) for name, value in state.means.items()})
+    due = torch.arange(WIDTH) == 3
+    after = program.restarted(moved, due, torch.ones(WIDTH, dtype=torch.int64), seeds)
+    for name, value in after.parameters.items():
+        changed = (value != state.parameters[name]).flatten(1).any(1)
+        assert torch.equal(changed, due)
+        assert torch.equal(after.means[name], torch.ones_like(value))
+
+
+def test_the_rule_on_validation_errors_asks_at_every_evaluation() -> None:
+    recipe: Any = SimpleNamespace(reinitialize_after=3, reinitialize_above=1.0, reinitialize_times=9)
+    rule, memory, found = HalvesOfValidation(), HalvesOfValidation().first(2, torch.device("cpu")), []
+    for number in range(1, 9):
+        error = torch.tensor([5.0, 10.0 / number])
+        memory, due = rule.judged(memory, {}, error, torch.ones(2) > 0, recipe)
+        found.append(due.tolist())
+    assert [row[0] for row in found] == [False, False, True, False, False, True, False, False]
+    assert not any(row[1] for row in found), "its error falls"

@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 POINTS = 125
-"""A curve of at least twice as many evaluations is thinned to at least so many.
+"""A curve of at least twice as many evaluations is thinned to at least so many, unless its report needs fewer.
 
 A run of a few measures then weighs less than 4 kB.
 """
@@ -14,8 +14,8 @@ LARGEST = 1024
 """Largest number of entries of a committed matrix. Larger matrices stay in the run store."""
 
 
-def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Thin the curves of a cell to `POINTS` evaluations or a few more that its runs share, and some of each run.
+def kept_points(curves: pd.DataFrame, runs: pd.DataFrame, points: int = POINTS) -> pd.DataFrame:
+    """Thin the curves of a cell to so many evaluations, or a few more, that its runs share, and some of each run.
 
     The latter are the evaluations at and just before its selected step and its solved steps, from which these steps can
     be recomputed. Thinning what is thinned already changes nothing.
@@ -28,7 +28,7 @@ def kept_points(curves: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     if curves.empty:
         return curves
     steps = _shared_steps(curves)
-    kept = curves["step"].isin([*steps[:: max(1, len(steps) // POINTS)], steps[-1]])
+    kept = curves["step"].isin([*steps[:: max(1, len(steps) // points)], steps[-1]])
     every = int(runs["log_every"].iloc[0])
     for column in (name for name in runs if str(name).startswith(("selected_step", "solved_at"))):
         own = curves["seed"].map(runs.drop_duplicates("seed").set_index("seed")[column]).astype("Float64")

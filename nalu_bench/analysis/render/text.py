@@ -27,6 +27,8 @@ def _printed(shown: Theirs) -> str:
         return EMPTY
     if shown.form is None:
         return printed.text
+    if shown.alone:
+        return shown.form(printed.number())
     low, high = (float(limit or "nan") for limit in (printed.low, printed.high))
     return interval(printed.number(), low, high, shown.form)
 

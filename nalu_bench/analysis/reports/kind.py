@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, count_note
+from nalu_bench.analysis.measure.record import POINTS
 from nalu_bench.analysis.printed.published import check_metrics, check_words, line, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
@@ -47,6 +48,7 @@ class Kind:
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
+        points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
         keeps_weights: whether the results keep small weights and recorded arrays.
         bounds: whether a printed number may be a bound, such as >999; otherwise it must be a number.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
@@ -59,6 +61,7 @@ class Kind:
     settings: type[Settings] = Settings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
     apart: ClassVar[tuple[str, ...]] = ()
+    points: ClassVar[int] = POINTS
     keeps_weights: ClassVar[bool] = True
     bounds: ClassVar[bool] = True
     shows_notes: ClassVar[bool] = False

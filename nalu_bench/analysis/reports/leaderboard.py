@@ -1,8 +1,9 @@
-"""Units ranked over the cells of an experiment: success, speed, sparsity, cost, and which differences are real."""
+"""Units ranked for every operation: success over the ranges, speed, sparsity, cost, and which differences are real."""
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,18 +13,21 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.heat_map import heat_maps
+from nalu_bench.analysis.reports.advice import Rates, advice
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Verdict, settle
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, Verdict, not_comparable, settle
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import percent, scientific, steps, three_digits
-from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table
-from nalu_bench.analysis.table.line import Line, Row, Value
+from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
+from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -32,33 +36,48 @@ if TYPE_CHECKING:
 
 SPLIT = "extrapolation"
 
+RATE = "success_rate"
+
+TOTALS: Mapping[str, tuple[str, Format]] = {
+    "share": ("all ranges", percent), "worst": ("worst range", percent), "wins": ("wins", steps),
+    "losses": ("losses", steps), "solved_at_median": ("solved at step, median", steps),
+    "sparsity_error_median": ("sparsity error, median", scientific), "cost": ("µs a step", three_digits),
+}  # fmt: skip
+"""Metric of a unit over all ranges of an operation -> its column and format."""
+
 
 @dataclass
 class LeaderboardSettings(Settings):
     """See `Leaderboard`."""
 
     criterion: str = "task"
+    also: list[str] = field(default_factory=list)
+    axis: str = "range"
+    like: list[str] = field(default_factory=list)
 
 
 @register("leaderboard", version=1)
 class Leaderboard(Kind):
-    """Rows are models, the best first; then a table of success rates, columns operations and settings.
+    """A heat map for every operation, rows units, the best first, columns ranges; and what to take for which operation.
 
-    * success rate: solved seeds over seeds asked for, with Wilson's interval; that of a model is over all its cells;
-    * solved at step: median over the solved seeds of all cells, with a bootstrap interval;
-    * sparsity error: median over the solved seeds of all cells;
-    * cost: seconds of one core for a step of one seed, in a compiled block, median over its cells;
-    * wins, losses: pairs with another model on one cell whose success rates differ by Newcombe's interval after Holm's
+    * success rate: solved seeds over seeds asked for, with Wilson's interval, beside the printed one;
+    * all ranges, worst range: the mean and the smallest of a unit's success rates on an operation;
+    * solved at step, sparsity error: medians over the solved seeds of all ranges, with bootstrap intervals;
+    * cost: microseconds of one core for a step of one seed, in a compiled block, median over its cells;
+    * wins, losses: pairs with another unit on one cell whose success rates differ by Newcombe's interval after Holm's
       correction over all pairs and cells of the leaderboard.
 
-    Models are ordered by wins minus losses, then by success rate. Settings: `criterion`, the task's threshold to use.
+    Units are ordered by wins minus losses on an operation, then by success. Source: ours.
+
+    Settings: `criterion`, the task's threshold to use; `also`, further ones, whose success rates stand beside; `axis`,
+    the word of the setting that varies within an operation; `like`, units: a further unit is trained on the cells, and
+    by the recipe, of theirs.
     """
 
-    apart: ClassVar[tuple[str, ...]] = ()
     settings = LeaderboardSettings
     report: LeaderboardSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {"success_rate": (0, 1)}
-
+    metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1)}
+    points: ClassVar[int] = 5
     bounds = False
 
     def check(self, cells: Sequence[Wanted]) -> None:
@@ -67,127 +86,170 @@ class Leaderboard(Kind):
             self.criteria(want.cell, pd.DataFrame())
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
+        found = self.criteria(cell, others)
+        judged = solved_facts(runs, curves, found["threshold"], cell.task)
+        further = {
+            f"solved_{name}": cell.task.solves(runs[cell.task.judges], found[f"threshold_{name}"])
+            for name in self.report.also
+        }
+        return judged.assign(**further)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        return needed(cell, self.report.criterion, "a leaderboard")
+        found = needed(cell, self.report.criterion, "a leaderboard")
+        return found | {f"threshold_{name}": needed(cell, name, "a leaderboard")["threshold"]
+                        for name in self.report.also}  # fmt: skip
 
     def rows(self, measured: Measured) -> list[Row]:
-        cells = [(place, _judged(runs)) for place, runs in by_cell(measured.runs)]
+        cells = [(place, runs.assign(solved=solved_ones(runs))) for place, runs in by_cell(measured.runs)]
         wins, losses = _real_differences({place: runs["solved"] for place, runs in cells})
-        rows = [self._cell(place, runs) for place, runs in cells]
-        for model in dict.fromkeys(place.model for place, _ in cells):
-            runs = pd.concat([runs for place, runs in cells if place.model == model])
-            cost = float(np.median([measured.cost(cell) for cell in runs["cell"].unique()]))
-            rows += self._model(model, runs, {"wins": wins[model], "losses": losses[model], "cost": 1e6 * cost})
+        rows = [row for place, runs in cells for row in self._cell(place, runs)]
+        for unit, mine in grouped(cells, lambda cell: self._over_ranges(cell[0])).items():
+            won, lost = (sum(count[place] for place, _ in mine) for count in (wins, losses))
+            rows += self._unit(unit, [runs for _, runs in mine], won, lost, measured)
         return rows
 
-    def _cell(self, place: Place, runs: pd.DataFrame) -> Row:
-        rate = Value(float(runs["solved"].mean()), *wilson_interval(int(runs["solved"].sum()), len(runs)))
-        return row_of(place.at(split=SPLIT, metric="success_rate"), rate, runs)
+    def _over_ranges(self, place: Place) -> Place:
+        """The place of a unit and an operation, over all ranges."""
+        return place.at(
+            setting=Setting({word: text for word, text in place.setting.items() if word != self.report.axis})
+        )
 
-    def _model(self, model: str, runs: pd.DataFrame, others: Mapping[str, float]) -> list[Row]:
-        place, count, solved = Place(split=SPLIT, model=model), len(runs), runs[runs["solved"]]
+    def _cell(self, place: Place, runs: pd.DataFrame) -> list[Row]:
+        further = {
+            f"{RATE}_{name}": runs[f"solved_{name}"].astype("boolean").fillna(False) for name in self.report.also
+        }
+        rows = []
+        for metric, solved in {RATE: runs["solved"], **further}.items():
+            count, asked = int(solved.sum()), len(runs)
+            compare = _against(count, asked) if metric == RATE else None
+            rate = Value(count / asked, *wilson_interval(count, asked))
+            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=compare))
+        return rows
+
+    def _unit(
+        self, unit: Place, cells: Sequence[pd.DataFrame], wins: int, losses: int, measured: Measured
+    ) -> list[Row]:
+        runs = pd.concat(cells)
+        solved = runs[runs["solved"]]
         at, sparsity = (solved[name].dropna().to_numpy(float) for name in ("solved_at", "sparsity_error"))
+        shares = [float(each["solved"].mean()) for each in cells]
+        cost = float(np.median([measured.cost(cell) for cell in runs["cell"].unique()]))
         numbers = {
-            "success_rate": Value(float(runs["solved"].mean())),  # cells are not a sample: most are 0 or 100 %
-            "solved_at_median": Value(*median_interval(at)),
-            "sparsity_error_median": Value(*median_interval(sparsity)),
-        } | {name: Value(value) for name, value in others.items()}
-        steps, few = int(runs["steps"].max()), range_note(at.size, count)
+            "share": Value(float(np.mean(shares))), "worst": Value(min(shares)),  # ranges are no sample
+            "wins": Value(wins), "losses": Value(losses), "cost": Value(1e6 * cost),
+            "solved_at_median": Value(*median_interval(at)), "sparsity_error_median": Value(*median_interval(sparsity)),
+        }  # fmt: skip
+        few = range_note(at.size, len(runs))
         notes = {"solved_at_median": few, "sparsity_error_median": few}
         return [
-            Row(place.at(metric=name), value, count, steps, notes=tuple(filter(None, [notes.get(name, "")])))
-            for name, value in numbers.items()
-        ]
+            Row(unit.at(metric=metric), value, len(runs), int(runs["steps"].max()),
+                notes=tuple(filter(None, [notes.get(metric, "")])))
+            for metric, value in numbers.items()
+        ]  # fmt: skip
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        ranked = _ranked(lines)
-        return [self._ranking(lines, ranked), self._rates(_cells(lines), ranked)]
+        parts = self._by_operation(lines)
+        rates = [(name, _rates(part, self.report.axis)) for name, part in parts.items()]
+        tables = [Table(f"Which unit for which operation? {self.experiment.title}", ["", ""], advice(rates))]
+        for name, part in parts.items():
+            tables += [self._success(name, part), self._totals(name, part)]
+        printed = [line for line in lines if line.printed]
+        return [*tables, self._printed(printed, lines)] if printed else tables
 
-    def _ranking(self, lines: Sequence[Line], ranked: Sequence[str]) -> Table:
-        found = {(line.place.model, line.place.metric): line for line in lines if not line.place.task}
-        shown = {
-            "wins": steps, "losses": steps, "success_rate": percent, "solved_at_median": steps,
-            "sparsity_error_median": scientific, "cost": three_digits,
-        }  # fmt: skip
-        rows: list[list[Shown]] = []
-        for rank, model in enumerate(ranked, 1):
-            numbers = [Ours(found[model, name], form) for name, form in shown.items()]
-            rows.append([f"{rank}", style.label(model), *numbers])
-        header = ["", "Model", "wins", "losses", "Solved", "Solved at step, median", "Sparsity error, median",
-                  "µs a step of a seed"]  # fmt: skip
-        return Table(f"Ranking. {self.experiment.title}", header, rows)
+    def _by_operation(self, lines: Sequence[Line]) -> dict[str, list[Line]]:
+        """Heading of an operation -> its lines, in order of appearance."""
 
-    def _rates(self, lines: Sequence[Line], ranked: Sequence[str]) -> Table:
-        found = {(line.place.model, _learned(line.place)): line for line in lines}
-        places = list(dict.fromkeys(place for _, place in found))
+        def heading(line: Line) -> str:
+            place = self._over_ranges(line.place)
+            return ", ".join(filter(None, [style.operation_label(place.task, place.operation), place.setting.told()]))
+
+        measured = [line for line in lines if line.n_seeds]
+        return grouped(measured, heading)
+
+    def _success(self, name: str, lines: Sequence[Line]) -> Table:
+        found = {(line.place.model, line.place.setting.get(self.report.axis)): line for line in lines
+                 if line.place.metric == RATE}  # fmt: skip
+        ranges = list(dict.fromkeys(at for _, at in found))
         rows: list[list[Shown]] = [
-            [style.operation_label(place.task, place.operation), ", ".join(place.setting.values()),
-             *(Ours(found[model, place], percent, alone=True) if (model, place) in found else EMPTY
-               for model in ranked)]
-            for place in places
+            [style.label(model), *(Ours(found[model, at], percent, alone=True) if (model, at) in found else EMPTY
+                                   for at in ranges)]
+            for model in _ranked(lines)
         ]  # fmt: skip
-        words = ", ".join(places[0].setting) if places else ""
-        return Table("Share of seeds solved", ["", words, *(style.label(model) for model in ranked)], rows)
+        return Table(f"{name}: share of seeds solved, by {self.report.axis}", ["", *map(str, ranges)], rows)
+
+    def _totals(self, name: str, lines: Sequence[Line]) -> Table:
+        found = {(line.place.model, line.place.metric): line for line in lines if line.place.metric in TOTALS}
+        rows: list[list[Shown]] = [
+            [f"{rank}", style.label(model), *(Ours(found[model, metric], form) for metric, (_, form) in TOTALS.items())]
+            for rank, model in enumerate(_ranked(lines), 1)
+        ]
+        return Table(f"{name}: ranking", ["", "Unit", *(column for column, _ in TOTALS.values())], rows)
+
+    def _printed(self, printed: Sequence[Line], lines: Sequence[Line]) -> Table:
+        """A line a printed number: ours beside it, with the verdict, and ours by the further criteria."""
+        further = {line.place: line for line in lines if line.place.metric.startswith(f"{RATE}_")}
+        rows: list[list[Shown]] = []
+        for line in printed:
+            place, metrics = line.place, [f"{RATE}_{name}" for name in self.report.also]
+            where = [style.operation_label(place.task, place.operation), place.setting.get(self.report.axis, "")]
+            rows.append([*where, style.label(place.model), Theirs(line, percent, alone=True), Ours(line, percent), Judged(line),
+                         *(ours(further.get(place.at(metric=metric)), percent) for metric in metrics)])  # fmt: skip
+        header = ["", self.report.axis, "Unit", "printed", f"ours, {self.report.criterion}", "verdict",
+                  *(f"ours, {name}" for name in self.report.also)]  # fmt: skip
+        return Table(f"Share of seeds solved beside the printed one ({self.experiment.source})", header, rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
-        """The share of solved seeds of every model on every cell, the best model on top."""
-        cells, ranked = _cells(lines), _ranked(lines)
-        shares = {(line.place.model, _learned(line.place)): line.ours.value for line in cells}
-        places = list(dict.fromkeys(place for _, place in shares))
-        grid = np.array([[shares.get((model, place), np.nan) for place in places] for model in ranked])
-        figure, axes = style.new_figure(2.2 + 0.42 * len(places), 1.6 + 0.3 * len(ranked))
-        axis = axes[0][0]
-        image = axis.imshow(grid, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-        for row, column in np.argwhere(np.isfinite(grid)):
-            color = "white" if grid[row, column] < 0.6 else "black"
-            axis.text(column, row, f"{100 * grid[row, column]:.0f}", ha="center", va="center", color=color, fontsize=6)
-        names = [f"{style.operation_label(place.task, place.operation)}, {', '.join(place.setting.values())}"
-                 for place in places]  # fmt: skip
-        axis.set_xticks(range(len(places)), names, rotation=60, ha="right", fontsize=7)
-        axis.set_yticks(range(len(ranked)), [style.label(model) for model in ranked])
-        axis.grid(visible=False)
-        figure.colorbar(image, ax=axis, label="Share of seeds solved")
-        return figure, frame(cells)[["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]]
+        """The share of solved seeds of every unit on every range, a map for each operation, the best unit on top."""
+        maps = {}
+        for name, part in self._by_operation(lines).items():
+            rates = _rates(part, self.report.axis)
+            maps[name] = pd.DataFrame({style.label(model): rates[model] for model in _ranked(part)}).T
+        drawn = [line for line in lines if line.place.metric == RATE]
+        columns = ["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]
+        return heat_maps(maps, "Share of seeds solved"), frame(drawn)[columns]
 
 
-def _judged(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs; one that failed is not solved."""
-    return runs.assign(solved=solved_ones(runs))
+def _against(solved: int, asked: int) -> Compare:
+    """The comparison of a share of solved seeds with a printed one."""
+
+    def compare(printed: Printed) -> Comparison:
+        if not printed.text or not printed.n_seeds:
+            return not_comparable(NOTHING_PRINTED)
+        return compare_rates(solved, asked, round(printed.number() * printed.n_seeds), printed.n_seeds)
+
+    return compare
 
 
-def _learned(place: Place) -> Place:
-    """What a unit has to learn: task, setting and operation."""
-    return place.cell().at(model="")
+def _rates(lines: Sequence[Line], axis: str) -> Rates:
+    """Unit -> range -> its share of solved seeds, for the lines of one operation; the best unit first."""
+    found: Rates = {model: {} for model in _ranked(lines)}
+    for line in lines:
+        if line.place.metric == RATE and line.place.model in found:
+            found[line.place.model][line.place.setting.get(axis, "")] = line.ours.value
+    return found
 
 
-def _cells(lines: Sequence[Line]) -> list[Line]:
-    """The lines on single cells; those of a model as a whole name no task."""
-    return [line for line in lines if line.place.task]
-
-
-def _real_differences(solved: "Mapping[Place, pd.Series[bool]]") -> tuple[Counter[str], Counter[str]]:
-    """Wins and losses of every model: differences of success rates on one cell that remain after Holm's correction."""
-    pairs = [pair for pair in combinations(solved, 2) if _learned(pair[0]) == _learned(pair[1])]
-    compared = [
-        compare_rates(int(solved[first].sum()), len(solved[first]), int(solved[second].sum()), len(solved[second]))
-        for first, second in pairs
-    ]
-    wins, losses = Counter[str](), Counter[str]()
+def _real_differences(solved: "Mapping[Place, pd.Series[bool]]") -> tuple[Counter[Place], Counter[Place]]:
+    """Wins and losses of every unit on every cell: differences that remain after Holm's correction over all pairs."""
+    pairs = [pair for pair in combinations(solved, 2) if pair[0].at(model="") == pair[1].at(model="")]
+    counts = {place: (int(seeds.sum()), len(seeds)) for place, seeds in solved.items()}
+    compared = [_compared(*counts[first], *counts[second]) for first, second in pairs]
+    wins, losses = Counter[Place](), Counter[Place]()
     for (first, second), found in zip(pairs, settle(compared), strict=True):
         if found.verdict is Verdict.DIFFERS:
             better, worse = (first, second) if found.difference > 0 else (second, first)
-            wins[better.model] += 1
-            losses[worse.model] += 1
+            wins[better] += 1
+            losses[worse] += 1
     return wins, losses
 
 
+_compared = functools.cache(compare_rates)  # many pairs have the same counts
+
+
 def _ranked(lines: Sequence[Line]) -> list[str]:
-    """The models, the best first: by wins minus losses, then by success rate."""
-    found = {(line.place.model, line.place.metric): line.ours.value for line in lines if not line.place.task}
-    models = list(dict.fromkeys(model for model, _ in found))
+    """The units of an operation, the best first: by wins minus losses, then by success."""
+    found = {(line.place.model, line.place.metric): line.ours.value for line in lines}
+    models = dict.fromkeys(line.place.model for line in lines if line.place.metric == "share")
     return sorted(
-        models,
-        key=lambda model: (found[model, "losses"] - found[model, "wins"], -found[model, "success_rate"], model),
+        models, key=lambda model: (found[model, "losses"] - found[model, "wins"], -found[model, "share"], model)
     )

@@ -22,10 +22,11 @@ class Ours:
 
 @dataclass(frozen=True)
 class Theirs:
-    """The printed number of a line with its interval; without a format, the text as printed alone."""
+    """The printed number of a line with its interval, or `alone`; without a format, the text as printed alone."""
 
     line: Line
     form: Format | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,25 @@
+"""The factor of a penalty as a function of the step."""
+
+import torch
+from torch import Tensor
+
+from nalu_bench.models.model import Penalty
+
+
+def factors(penalty: Penalty, steps: Tensor, scale: float) -> Tensor:
+    """λ(t) of a penalty at the given steps, float64, see `Penalty`; the first step has t = 0, as in the authors' loops.
+
+    Args:
+        scale: the recipe's factor on all lengths in steps.
+    """
+    start, end, done = penalty.start * scale, penalty.end * scale, steps.double() - 1
+    rise = (done - start) / (end - start) if end > start else (done >= start).double()
+    ramp = rise.clamp(0, 1)
+    return _weights(penalty, done, scale) * (1 - ramp if penalty.falling else ramp)
+
+
+def _weights(penalty: Penalty, done: Tensor, scale: float) -> Tensor | float:
+    if not penalty.tenfold_every:
+        return penalty.weight
+    stairs = torch.floor(done / (penalty.tenfold_every * scale))
+    return (penalty.weight * 10.0**stairs).clamp(max=penalty.most)

@@ -1,0 +1,64 @@
+"""The printed numbers of NALM's benchmark are those of their transcriptions."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from nalu_bench import paths
+
+SOURCES = paths.CHECKOUT.parent / "shared" / "published"
+
+UNITS = {
+    "NAC.": "single_nac_mul", "NALU": "single_nalu", "NALU (6 params)": "single_nalu", "NMU": "single_nmu",
+    "NPU": "single-npu", "Real NPU": "single-real_npu", "sNMU": "single-snmu", "NAU": "single_nau",
+    "NAU (2 params)": "single_nau", "MCFC": "single-mcfc", "MulMCFC": "single-mul_mcfc",
+    "MulMCFC (sign: iNALU)": "single-mul_mcfc_inalu", "MulMCFC (sign: Real NPU)": "single-mul_mcfc_real_npu",
+}  # fmt: skip
+"""Printed unit -> model; a multilayer perceptron is no unit."""
+
+LECTURE = "extrapolation U[2,6)"
+"""The split of the lecture of 2023, which trains on U[1, 2) alone and states ε = 1e-5."""
+
+RANGE = re.compile(r"U\[(-?[\d.]+),(-?[\d.]+)\)$")
+
+
+def printed(file: str, column: str, source: str) -> pd.DataFrame:
+    """The printed success rates of single modules in our columns; the training range stands in `column`."""
+    theirs = pd.read_csv(SOURCES / f"{file}.csv", dtype=str)
+    single = theirs["task"].str.startswith("single module") & theirs["model"].isin(UNITS)
+    theirs = theirs[single & theirs["metric"].str.startswith("success rate")]
+    told = theirs[column].where(theirs["split"] != LECTURE, "U[1,2)")
+    ends = told.str.extract(RANGE)
+    return pd.DataFrame({
+        "task": "arithmetic", "setting": "range=[" + ends[0] + ", " + ends[1] + "]", "operation": theirs["operation"],
+        "split": "extrapolation", "model": theirs["model"].map(UNITS), "metric": "success_rate",
+        "printed": theirs["value"], "printed_low": theirs["ci_lower"], "printed_high": theirs["ci_upper"],
+        "n_seeds": theirs["n_seeds"], "printed_model": theirs["model"], "source": theirs["source"].str.contains("Cannot Do Math").map({True: "Mistry, lecture of February 2023", False: source}),
+    })[ends[0].notna()]  # fmt: skip
+
+
+def expected() -> pd.DataFrame:
+    """The slides, then what the note and the lecture alone print: the numbers of the NMU and the NAU are the same."""
+    slides = printed("mistry_slides_success", "task", "Mistry, slides of January 2021")
+    note = printed("nalm_mcfc_note", "split", "Mistry 2023, note on MCFC, Figures 1 and 2")
+    both = pd.concat([slides[slides["operation"] == "mul"], note, slides[slides["operation"] == "add"]])
+    return both.drop_duplicates(["setting", "operation", "model"]).reset_index(drop=True)
+
+
+def test_every_printed_success_rate_of_a_single_module_stands_beside_the_experiment() -> None:
+    if not SOURCES.exists():
+        pytest.skip("the sources are not at hand")
+    ours = pd.read_csv(paths.experiments_dir() / "mistry2022" / "single_module.published.csv", dtype=str)
+    pd.testing.assert_frame_equal(ours, expected(), check_dtype=False)
+
+
+def test_slides_and_note_print_the_same_for_the_nmu() -> None:
+    if not SOURCES.exists():
+        pytest.skip("the sources are not at hand")
+    slides = printed("mistry_slides_success", "task", "")
+    note = printed("nalm_mcfc_note", "split", "")
+    rates = [dict(zip(each["setting"], each["printed"], strict=True))
+             for each in (frame[frame["model"] == "single_nmu"] for frame in (slides, note))]  # fmt: skip
+    assert rates[0] == rates[1]
+    assert len(rates[0]) == 9
