@@ -239,6 +239,7 @@ reports = Registry("kind of report", "nalu_bench.analysis.reports", "nalu_bench.
 optimizers = Registry("optimizer", "nalu_bench.training.optimizers")
 loggers = Registry("logger", "nalu_bench.running.loggers")
 schedules = Registry("schedule", "nalu_bench.training.schedules")
+updates = Registry("update rule", "nalu_bench.training.updates")
 clippings = Registry("clipping", "nalu_bench.training.clippings")
 restarts = Registry("restart rule", "nalu_bench.training.restart")
 kernels = Registry("kind of kernels", "nalu_bench.training.kernels")
@@ -246,7 +247,7 @@ streams = Registry("kind of streams", "nalu_bench.training.random")
 
 LISTED = {
     "dataset": datasets, "loss": losses, "measure": measures, "report": reports, "optimizer": optimizers,
-    "schedule": schedules, "clipping": clippings, "restart": restarts, "kernels": kernels, "streams": streams,
-    "logger": loggers,
+    "schedule": schedules, "clipping": clippings, "updates": updates, "restart": restarts, "kernels": kernels,
+    "streams": streams, "logger": loggers,
 }  # fmt: skip
 """Word of `nalu-bench list` -> names that are values in YAML, and have no file of their own."""

@@ -381,7 +381,8 @@ def test_list_shows_every_kind_of_name(capsys: pytest.CaptureFixture[str]) -> No
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == [
         "task:", "model:", "recipe:", "budget:", "device:", "unit:", "experiment:", "dataset:", "loss:", "measure:",
-        "report:", "optimizer:", "schedule:", "clipping:", "restart:", "streams:", "logger:",
+        "report:", "optimizer:", "schedule:", "clipping:", "updates:", "restart:", "kernels:", "streams:",
+        "logger:",
     ]  # fmt: skip
     assert main(["list", "dataset"]) == 0
     assert "  mnist                      LeCun et al. 1998" in capsys.readouterr().out

@@ -44,6 +44,10 @@ class Network(nn.Module):
             found |= {f"{path}.{name}" if path else name: initialise for name, initialise in own.items()}
         return found
 
+    def gating(self) -> frozenset[str]:
+        """Full names of the parameters that are gates, see `Unit.gating`."""
+        return frozenset(f"{path}.{name}" if path else name for path, unit in self.units() for name in unit.gating)
+
     def rates(self) -> dict[str, float]:
         """Full parameter name -> factor on the recipe's learning rate, where it is not 1."""
         return {}

@@ -45,6 +45,8 @@ class Recipe:
         schedule_end: the last learning rate, as a share of the first.
         clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.
         clip_at: the largest norm or absolute value.
+        updates: a name of `training.updates`: together, or alternating, which trains weights and gates in turns and
+            the penalties in updates of their own; it needs an optimiser without corrections, and units with gates.
         streams: a name of `training.random`: where all random numbers come from.
         kernels: a name of `training.kernels`: torch, or own, which is faster but rounds otherwise (other runs).
     """
@@ -72,6 +74,7 @@ class Recipe:
     clipping: str = field(default="none", metadata={"before": "none"})
     clip_at: float = field(default=1.0, metadata={"before": 1.0})
     streams: str = field(default="addressable", metadata={"before": "addressable"})
+    updates: str = field(default="together", metadata={"before": "together"})
     kernels: str = field(default="torch", metadata={"before": "torch"})
 
     def validate(self) -> None:
@@ -94,6 +97,7 @@ class Recipe:
         if not 0 <= self.schedule_end < math.inf:
             raise UsageError(f"recipe.schedule_end must be at least 0 and finite, got {self.schedule_end}.")
         self._check_restart()
+        self._check_updates()
         if self.steps < 0:
             raise UsageError(f"steps must be at least 0, got {self.steps}.")
         if self.steps > MOST_EVALUATIONS * self.log_every:
@@ -115,6 +119,15 @@ class Recipe:
                 "such as recipe.restart=halves_validation."
             )
 
+    def _check_updates(self) -> None:
+        """Raise UsageError if an optimiser whose corrections count steps would make several updates a step."""
+        several = registry.updates.fact(self.updates, "several", False)
+        if several and registry.optimizers.fact(self.optimizer, "corrected", False):
+            raise UsageError(
+                f"recipe.updates={self.updates} must have an optimiser whose corrections do not count the steps, got "
+                f"{self.optimizer}; choose rmsprop, rmsprop_tf or sgd."
+            )
+
     def chosen(self) -> list[tuple[registry.Registry, str]]:
         """The registered functions and rules that the recipe names: their versions belong to a run's identity."""
         return [
@@ -123,6 +136,7 @@ class Recipe:
             (registry.restarts, self.restart),
             (registry.schedules, self.schedule),
             (registry.clippings, self.clipping),
+            (registry.updates, self.updates),
             (registry.streams, self.streams),
             (registry.kernels, self.kernels),
         ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nalu_bench.tasks.distributions import Distribution
 from nalu_bench.tasks.measure import Measure
 
 if TYPE_CHECKING:
@@ -180,6 +181,18 @@ class Task:
         import numpy as np
 
         return np.array([[0.0, 0.5], [0.5, 1.0]], np.float32)
+
+    def distribution(self, split: str) -> Distribution | None:
+        """The distribution of the numbers of a split, if it is not uniform on the `intervals`."""
+        return None
+
+    @property
+    def repeated(self) -> int | None:
+        """Number of training examples that are drawn once, and gone through in the same order in every epoch.
+
+        They need no memory: a batch is drawn again from its place. None: every batch is new.
+        """
+        return None
 
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The constants that differ between seeds, such as the offset of the subsets, drawn once for each seed."""

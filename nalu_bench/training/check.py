@@ -37,6 +37,11 @@ def check_network(cell: Cell, network: Network) -> None:
             f"units of a {cell.model.kind} model must do without noise, got {', '.join(noisy)} that ask for it; "
             "choose other units or a model that passes noise on."
         )
+    if registry.updates.fact(cell.recipe.updates, "several", False) and not network.gating():
+        raise UsageError(
+            f"recipe.updates={cell.recipe.updates} must train a network with gates (`Unit.gating`), and "
+            f"{cell.model.name} has none; choose recipe.updates=together."
+        )
     watch_shapes(network)
     _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
           cell.model.penalties)  # fmt: skip

@@ -28,9 +28,9 @@ def sharing_key(cell: Cell) -> str:
     """A key of a cell: cells with equal keys can train on one draw, from one evaluation to the next."""
     task, recipe = cell.task, cell.recipe
     rows = task.rows("train")
-    source = task.intervals("train").tolist() if rows is None else asdict(rows)
+    source = [task.intervals("train").tolist(), str(task.distribution("train"))] if rows is None else asdict(rows)
     own = [recipe.streams, streams_of(cell).sharing(cell)]
-    return canonical([task.example_size("train"), source, recipe.batch_size, recipe.log_every, own])
+    return canonical([task.example_size("train"), source, task.repeated, recipe.batch_size, recipe.log_every, own])
 
 
 def training_numbers(cell: Cell, seeds: list[int], mode: Mode) -> Draw:
@@ -66,6 +66,10 @@ def check_rows(cell: Cell) -> None:
                 f"the split {split} of {task.name} must hold an example of {task.example_size(split)} rows, "
                 f"got {rows.count} rows."
             )
+    if task.repeated is not None and (task.repeated < batch or task.repeated % batch):
+        raise UsageError(
+            f"examples that are drawn once must fill batches: recipe.batch_size must divide {task.repeated:,}, got {batch}."
+        )
     rows = task.rows("train")
     if rows is not None and rows.remainder == DROP and rows.count // task.example_size("train") < batch:
         raise UsageError(

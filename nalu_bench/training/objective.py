@@ -46,6 +46,27 @@ def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Calla
     return total
 
 
+def loss_alone(task: Task, loss: Loss) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors) -> the loss without penalties; arguments as in `objective`."""
+
+    def alone(network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]) -> Tensor:
+        return task.objective(network, x, t, loss, noise)[0]
+
+    return alone
+
+
+def penalties_alone(task: Task, loss: Loss) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors) -> Σ_k λ_k R_k, whatever the loss is; arguments as in `objective`."""
+
+    def penalties(
+        network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]
+    ) -> Tensor:
+        found = task.objective(network, x, t, loss, noise)[1]
+        return torch.stack([factors[name] * penalty for name, penalty in found.items()]).sum()
+
+    return penalties
+
+
 def mean_gates(task: Task) -> Callable[..., dict[str, Tensor]]:
     """(network, x) -> the mean (O,) of every gate over the task's examples x."""
 

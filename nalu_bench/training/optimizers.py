@@ -39,6 +39,18 @@ def rmsprop(
     return step_size * gradient / (square.sqrt() + recipe.epsilon), (moments[0], square)
 
 
+@register("rmsprop_tf", version=1, first_square=1.0)
+def rmsprop_tf(
+    recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
+) -> tuple[Tensor, Moments]:
+    """v ← β2 v + (1-β2) g², Δ = α g / √(v + ε), v_0 = 1; RMSprop as TensorFlow 1 has it.
+
+    Source: `tf.train.RMSPropOptimizer`, where β2 = 0.9 and ε = 1e-10 by default. Deviations: no momentum.
+    """
+    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    return step_size * gradient / (square + recipe.epsilon).sqrt(), (moments[0], square)
+
+
 @register("sgd", version=1)
 def sgd(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor

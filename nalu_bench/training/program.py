@@ -4,7 +4,7 @@ Letters: S seeds of a block, B examples, I inputs, O outputs. The loss of every 
 every seed trains as if alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import methodcaller
@@ -25,10 +25,11 @@ from nalu_bench.training.compilation import Flat, Mode
 from nalu_bench.training.data import Examples, Tensors
 from nalu_bench.training.kernels.kind import Kernels, Shared, StepGraph
 from nalu_bench.training.lanes import over_seeds
-from nalu_bench.training.objective import Bound, mean_gates, objective
+from nalu_bench.training.objective import Bound, loss_alone, mean_gates, objective, penalties_alone
 from nalu_bench.training.random.kind import streams_of
 from nalu_bench.training.restart import RestartRule
 from nalu_bench.training.state import State, keep
+from nalu_bench.training.updates import LOSS, PENALTIES, TOTAL, Point, Step, Updates
 
 
 class Program:
@@ -44,7 +45,13 @@ class Program:
         self.width = width
         self.network = cell.model.build(cell.task)
         loss = registry.losses.load(cell.recipe.loss)
-        self.objective = Bound(self.network, objective(cell.task, loss, cell.model.penalties))
+        self.goals = {
+            TOTAL: Bound(self.network, objective(cell.task, loss, cell.model.penalties)),
+            LOSS: Bound(self.network, loss_alone(cell.task, loss)),
+            PENALTIES: Bound(self.network, penalties_alone(cell.task, loss)),
+        }
+        self.updates: Updates = registry.updates.load(cell.recipe.updates)
+        self.gate_names = frozenset(f"network.{name}" for name in self.network.gating())
         self.measures = Bound(self.network, cell.task.measure)
         self.tests = Bound(self.network, cell.task.test)
         self.recording = Bound(self.network, cell.task.record)
@@ -61,6 +68,7 @@ class Program:
         self.rates = {f"network.{name}": rate for name, rate in self.network.rates().items()}
         self.noise = self.network.noise
         self.penalties = sorted(cell.model.penalties)
+        self.limits = {name: penalty.below for name, penalty in cell.model.penalties.items()}
         self.streams = streams_of(cell)
         self.seed_constants = sorted(self.streams.seed_parameters(cell.task, 0))
         self.split_constants = sorted(cell.task.split_parameters("train"))
@@ -77,7 +85,7 @@ class Program:
         return State(
             parameters=parameters,
             means={name: torch.zeros_like(value) for name, value in parameters.items()},
-            squares={name: torch.zeros_like(value) for name, value in parameters.items()},
+            squares=self._first_squares(parameters),
             alive=torch.ones(count, dtype=torch.bool, device=device),
             diverged_at=torch.full((count,), -1, dtype=torch.int64, device=device),
             loss=torch.full((count,), torch.nan, device=device),
@@ -101,8 +109,14 @@ class Program:
         if registry.restarts.fact(self.recipe.restart, "keeps_optimizer", False):
             return replace(state, parameters=parameters)
         nothing = {name: torch.zeros_like(value) for name, value in parameters.items()}
-        means, squares = keep(~due, state.means, nothing), keep(~due, state.squares, nothing)
+        first = self._first_squares(parameters)
+        means, squares = keep(~due, state.means, nothing), keep(~due, state.squares, first)
         return replace(state, parameters=parameters, means=means, squares=squares)
+
+    def _first_squares(self, parameters: Tensors) -> Tensors:
+        """The optimiser's means of squares before the first update."""
+        first = registry.optimizers.fact(self.recipe.optimizer, "first_square", 0.0)
+        return {name: torch.full_like(value, first) for name, value in parameters.items()}
 
     def step(
         self, state: Sequence[Tensor], numbers: Tensor, noise: Tensor | None, constants: Sequence[Tensor],
@@ -141,32 +155,57 @@ class Program:
     ) -> State:  # fmt: skip
         named_factors = dict(zip(self.penalties, factors, strict=True))
 
-        def loss_of(parameters: Tensors, numbers: Tensor, constants: Tensors, noise: Tensors) -> Tensor:
-            x, t = self.streams.examples(self.task, numbers, constants, split_parameters)
-            loss = functional_call(self.objective, parameters, (x, t, noise.get("noise"), named_factors))
-            assert isinstance(loss, Tensor)
-            return loss
+        def slope(goal: str, parameters: Tensors, own: Tensors | None) -> tuple[Tensors, Tensor]:
+            """The gradients and values of a goal for every seed; `own` factors of its penalties are those of a seed."""
 
-        each = over_seeds(grad_and_value(loss_of), self.width)
-        gradients, loss = each(state.parameters, numbers, seed_parameters, noise)
+            def value_of(parameters: Tensors, numbers: Tensor, constants: Tensors, noise: Tensors, *own: Any) -> Tensor:
+                x, t = self.streams.examples(self.task, numbers, constants, split_parameters)
+                given = (x, t, noise.get("noise"), *(own or (named_factors,)))
+                value = functional_call(self.goals[goal], parameters, given)
+                assert isinstance(value, Tensor)
+                return value
+
+            each = over_seeds(grad_and_value(value_of), self.width)
+            further = () if own is None else (own,)
+            found: tuple[Tensors, Tensor] = each(parameters, numbers, seed_parameters, noise, *further)
+            return found
+
+        def descend(point: Point, gradients: Tensors, masks: Mapping[str, Tensor] | None) -> Point:
+            return self._descended(point, gradients, masks, step_size, correction)
+
+        start = Point(state.parameters, state.means, state.squares)
+        end, loss = self.updates(Step(step, self.gate_names, named_factors, self.limits, slope, descend), start)
         finite = loss.isfinite()
         alive = state.alive & finite
-        gradients = self.clip(gradients, self.recipe.clip_at)
-        parameters, means, squares = {}, {}, {}
-        for name, old in state.parameters.items():
-            size = step_size * self.rates[name] if name in self.rates else step_size
-            change, (means[name], squares[name]) = self.optimizer(
-                self.recipe, gradients[name], (state.means[name], state.squares[name]), size, correction
-            )
-            parameters[name] = old - change
-        functional_call(self.projection, parameters, ())  # clamps in place
+        functional_call(self.projection, end.parameters, ())  # clamps in place
         return State(
-            parameters=keep(alive, parameters, state.parameters),
-            means=keep(alive, means, state.means),
-            squares=keep(alive, squares, state.squares),
+            parameters=keep(alive, end.parameters, state.parameters),
+            means=keep(alive, end.means, state.means),
+            squares=keep(alive, end.squares, state.squares),
             alive=alive,
             diverged_at=torch.where(state.alive & ~finite, step, state.diverged_at),
             loss=torch.where(alive, loss, torch.nan),
+        )
+
+    def _descended(
+        self, point: Point, gradients: Tensors, masks: Mapping[str, Tensor] | None, step_size: Tensor,
+        correction: Tensor,
+    ) -> Point:  # fmt: skip
+        """The point after one update of the optimiser, see `Step.descend`."""
+        gradients = self.clip(gradients, self.recipe.clip_at)
+        parameters, means, squares = {}, {}, {}
+        for name, old in point.parameters.items():
+            size = step_size * self.rates[name] if name in self.rates else step_size
+            change, (means[name], squares[name]) = self.optimizer(
+                self.recipe, gradients[name], (point.means[name], point.squares[name]), size, correction
+            )
+            parameters[name] = old - change
+        if masks is None:
+            return Point(parameters, means, squares)
+        return Point(
+            _chosen(masks, parameters, point.parameters),
+            _chosen(masks, means, point.means),
+            _chosen(masks, squares, point.squares),
         )
 
     def evaluate(self, parameters: Tensors, chunks: Iterable[Examples]) -> Tensors:
@@ -230,6 +269,11 @@ class Program:
         """
         dims = in_dims or (0, *(None for _ in inputs))
         return over_seeds(lambda p, *rest: functional_call(function, p, rest), self.width, dims)(parameters, *inputs)
+
+
+def _chosen(masks: Mapping[str, Tensor], new: Tensors, old: Tensors) -> Tensors:
+    """The new values where the mask (S,) of their name says so, the old ones elsewhere."""
+    return {name: keep(masks[name], {name: value}, old)[name] for name, value in new.items()}
 
 
 def _mean_over(chunks: Iterable[tuple[Tensors, int]]) -> Tensors:

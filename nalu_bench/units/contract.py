@@ -108,6 +108,8 @@ def names_every_parameter_in_initialisers(cls: type[Unit], options: dict[str, An
     unit = _made(cls, options)
     named, own = sorted(unit.initialisers()), sorted(name for name, _ in unit.named_parameters())
     _must(named == own, f"`initialisers` must name the parameters {own}, got {named}")
+    strange = sorted(set(unit.gating) - set(own))
+    _must(not strange, f"`gating` must name parameters of the unit, got {strange}")
     _must(not list(unit.buffers()), "a unit must keep its constants as numbers, not as buffers")
 
 

@@ -140,6 +140,7 @@ class SchlorNALU(Unit):
     """The NALU in two readings of its gate: one gate for each output, or one for all.
 
     g = σ(G x),  y = g ⊙ a + (1 - g) ⊙ m,  a = W x,  m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-7
+    R_saturation as in `INALU`: their trainer has it for every unit.
 
     Source: Schlör, Ring & Hotho 2020, NALU (m) and NALU (v), https://doi.org/10.3389/frai.2020.00071, and the layers
     `nalu_paper_matrix` and `nalu_paper_vector` of their code, https://github.com/daschloer/inalu. Initialisation as in
@@ -160,6 +161,8 @@ class SchlorNALU(Unit):
     6.0
     """
 
+    gating = ("G",)
+
     def __init__(
         self, in_features: int, out_features: int, gate: str = "matrix",
         means: Sequence[float] = MEANS, deviation: float = DEVIATION,
@@ -178,6 +181,10 @@ class SchlorNALU(Unit):
 
     def weights(self) -> dict[str, Tensor]:
         return {"W": functional.nac_weight(self.W_hat, self.M_hat)}
+
+    def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
+        raw = (self.G, self.W_hat, self.M_hat)
+        return {"saturation": torch.stack([saturation_penalty(value) for value in raw]).sum()}
 
     def columns(self, x: Tensor) -> Tensor:
         W = self.weights()["W"]

@@ -11,7 +11,9 @@ from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_normal, xav
 
 
 class TwoPaths(Unit):
-    """A unit with Ŵ and M̂ of an additive and of a multiplicative path, or of both together."""
+    """A unit with a gate G, and with Ŵ and M̂ of an additive and of a multiplicative path, or of both together."""
+
+    gating = ("G",)
 
     def add_paths(self, shared: bool) -> None:
         """Add the parameters of the paths: `shared` ones, or two for each."""
@@ -96,6 +98,8 @@ class GatedNAUNMU(Unit):
     >>> unit(torch.tensor([2.0, 3.0])).tolist()  # the gate is open for the product
     [6.0]
     """
+
+    gating = ("G",)
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)

@@ -31,6 +31,9 @@ class Unit(nn.Module):
     noise: int = 0
     """Number of uniform random numbers that the unit needs for each example in training (dropout, stochastic NMU)."""
 
+    gating: ClassVar[tuple[str, ...]] = ()
+    """The parameters that are gates between paths, which a recipe may train in turns with the others."""
+
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
         if in_features < 1 or out_features < 1:

@@ -34,7 +34,7 @@ def torchs(recipe: Recipe, weight: Tensor) -> torch.optim.Optimizer:
     return torch.optim.RMSprop([weight], lr=recipe.learning_rate, alpha=recipe.beta2, eps=recipe.epsilon)
 
 
-@pytest.mark.parametrize("optimizer", optimizers.entries)
+@pytest.mark.parametrize("optimizer", ["adam", "rmsprop", "sgd"])
 def test_an_optimiser_takes_the_steps_of_torch_optim(optimizer: str) -> None:
     recipe = replace(RECIPE, optimizer=optimizer)
     A, t, start = problem()
@@ -60,3 +60,20 @@ def test_corrections_are_exact_also_after_millions_of_steps() -> None:
     for index, step in enumerate(steps.tolist()):
         assert step_size[index].item() == pytest.approx(0.05 / (1 - 0.8**step), rel=1e-14)
         assert correction[index].item() == pytest.approx((1 - 0.97**step) ** 0.5, rel=1e-14)
+
+
+def test_rmsprop_tf_takes_the_steps_of_tensorflow_1() -> None:
+    """ms += (1 - ρ) (g² - ms), var -= lr g / √(ms + ε), with ms = 1 at the start: the kernel `ApplyRMSProp`."""
+    recipe = replace(RECIPE, optimizer="rmsprop_tf", beta2=0.9, epsilon=1e-3)
+    gradients = torch.randn(STEPS, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    theirs, ms = torch.zeros(5, dtype=torch.float64), torch.full((5,), 1.0, dtype=torch.float64)
+    ours, first = torch.zeros_like(theirs), optimizers.fact("rmsprop_tf", "first_square", 0.0)
+    moments = torch.zeros_like(ours), torch.full_like(ours, first)
+    step_size, correction = corrections(recipe, torch.arange(1, STEPS + 1))
+    for step, gradient in enumerate(gradients):
+        ms += (1 - 0.9) * (gradient.square() - ms)
+        theirs -= 0.05 * gradient / (ms + 1e-3).sqrt()
+        change, moments = optimizers.load("rmsprop_tf")(recipe, gradient, moments, step_size[step], correction[step])
+        ours = ours - change
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-13)
+    assert {optimizers.fact(name, "first_square", 0.0) for name in optimizers.entries if name != "rmsprop_tf"} == {0.0}

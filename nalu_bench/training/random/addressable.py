@@ -43,7 +43,9 @@ class Addressable(Streams):
         if rows is not None:
             return _row_numbers(rows, size, batch, seeds, mode)
         keys = streams.stream_keys("data", seeds)
-        return _uniform(keys, (size, batch), draws.coefficients(task.intervals("train")), mode)
+        uniform = _uniform(keys, (size, batch), draws.coefficients(task.intervals("train")), mode)
+        period = None if task.repeated is None else task.repeated // batch
+        return draws.shaped(uniform, task.distribution("train"), period)
 
     def noise(self, count: int, cell: Cell, seeds: list[int], mode: Mode) -> Draw:
         lines = draws.coefficients(np.array([[0.0, 0.5], [0.5, 1.0]], np.float32))
@@ -56,7 +58,9 @@ class Addressable(Streams):
             return epochs.in_order(rows, task.example_size(split), split)
         shape = (task.example_size(split), task.examples(split, cell.recipe.evaluation_size))
         lines = draws.coefficients(task.intervals(split))
-        return draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
+        numbers = draws.tensor_draw(shape)(streams.stream_keys(split, [0]), lines, torch.tensor(0))[0]
+        distribution = task.distribution(split)
+        return distribution.of(numbers) if distribution else numbers
 
 
 def initial(prototype: Tensor, name: str, initialise: Initialiser, seed: int) -> Tensor:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nalu_bench.tasks.distributions import Distribution
 from nalu_bench.training.random import streams
 
 if TYPE_CHECKING:
@@ -54,6 +55,18 @@ class Addressed:
 
     def go_to(self, place: Place) -> None:
         pass
+
+
+def shaped(draw: Draw, distribution: Distribution | None, period: int | None) -> Draw:
+    """A draw of uniform numbers as one of a distribution, whose batches come again after `period` steps."""
+    if distribution is None and period is None:
+        return draw
+
+    def numbers(step: int) -> Tensor:
+        uniform = draw(1 + (step - 1) % period if period else step)
+        return distribution.of(uniform) if distribution else uniform
+
+    return Addressed(numbers)
 
 
 def coefficients(intervals: NDArray[Any]) -> Tensor:

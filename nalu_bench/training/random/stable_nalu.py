@@ -55,9 +55,10 @@ class StableNALU(Addressable):
         task = cell.task
         splits = ("train", *task.evaluated, *task.tested)
         strange = {*splits} - {"train", *SPLIT_SEEDS}
-        if strange or task.inputs != "vector" or any(task.rows(split) for split in splits):
+        fixed = task.repeated or any(task.rows(split) or task.distribution(split) for split in splits)
+        if strange or task.inputs != "vector" or fixed:
             raise UsageError(
-                "recipe.streams=stable_nalu needs a task of vectors that are drawn afresh, with the splits "
+                "recipe.streams=stable_nalu needs a task of uniform vectors that are drawn afresh, with the splits "
                 f"{' and '.join(SPLIT_SEEDS)}, got {task.name}; use recipe.streams=addressable."
             )
 

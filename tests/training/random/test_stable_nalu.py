@@ -430,6 +430,6 @@ def test_a_task_that_the_authors_code_does_not_know_is_refused(make_cell: MakeCe
     inside = Identity(kind="identity", name="identity", interpolation=[-5, 5], extrapolation=[-20, 20], probed=5)
     table = Tabled(kind="ten_parameter", name="table", **arithmetic)
     for task in (sequence, table):
-        with pytest.raises(UsageError, match="needs a task of vectors that are drawn afresh"):
+        with pytest.raises(UsageError, match="needs a task of uniform vectors that are drawn"):
             data.check_data(on_streams(make_cell, task=task))
     data.check_data(on_streams(make_cell, task=inside))
