@@ -68,7 +68,7 @@ def check_rows(cell: Cell) -> None:
             )
     if task.repeated is not None and (task.repeated < batch or task.repeated % batch):
         raise UsageError(
-            f"examples that are drawn once must fill batches: recipe.batch_size must divide {task.repeated:,}, got {batch}."
+            f"recipe.batch_size must divide the number of examples drawn once ({task.repeated:,}), got {batch}."
         )
     rows = task.rows("train")
     if rows is not None and rows.remainder == DROP and rows.count // task.example_size("train") < batch:

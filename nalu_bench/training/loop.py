@@ -201,6 +201,8 @@ class _Loop:
             parameters=self.state.parameters,
         )
         self.restarts = self.program.rule.first(width, self.device)
+        self.watched: list[Tensor] = []
+        self.watching = bool(self.cell.recipe.reinitialize_after) and self.program.rule.watches
         self.place: Place = {}
         self.identity = mode.describe() | {"lanes": request.block.span, "format": FORMAT} | self.cell.identity()
         snapshot = checkpoint.load(request.checkpoint, self.identity)
@@ -244,6 +246,8 @@ class _Loop:
         schedule = self.schedule[self.step - self.first]
         self.tensors = self.program.step(self.tensors, numbers, noise, self.data.constants, schedule, shared)
         self.step += 1
+        if self.watching:
+            self.watched.append(self.tensors[-1])  # the losses of the step
 
     def evaluate(self) -> None:
         """Log the measures of every evaluated split, keep the best parameters, restart the seeds that are due."""
@@ -275,6 +279,8 @@ class _Loop:
     def _restart(self, values: Tensors, error: Tensor) -> None:
         """Give new weights to the seeds that the recipe's rule finds stuck."""
         rule = self.program.rule
+        if self.watching:
+            values, self.watched = values | {"losses": torch.stack(self.watched, dim=1)}, []
         self.restarts, due = rule.judged(self.restarts, values, error, self.state.alive, self.cell.recipe)
         if due.any():
             self.state = self.program.restarted(self.state, due, self.restarts["count"], self.request.block.seeds)
@@ -334,6 +340,7 @@ class _Loop:
             "state": _entries(self.state),
             "selected": _entries(self.selected),
             "restarts": self.restarts,
+            **({"watched": torch.stack(self.watched)} if self.watched else {}),
         }
 
     def restore(self, snapshot: checkpoint.Snapshot) -> None:
@@ -344,6 +351,7 @@ class _Loop:
         self.state = State(**_to(snapshot["state"], self.device))
         self.selected = Selected(**_to(snapshot["selected"], self.device))
         self.restarts = _to(snapshot["restarts"], self.device)
+        self.watched = [*_to(snapshot["watched"], self.device)] if "watched" in snapshot else []
         self.place = snapshot.get("place", {})  # checkpoints of the same format had none before
 
 

@@ -92,7 +92,7 @@ class Program:
         )
 
     def restarted(self, state: State, due: Tensor, count: Tensor, seeds: list[int]) -> State:
-        """The state with new initial weights for the seeds that are due, and a fresh optimiser unless the rule keeps it.
+        """The state with new initial weights for the seeds that are due; their optimiser starts afresh or is kept.
 
         Args:
             due: (S,) the seeds that start anew.

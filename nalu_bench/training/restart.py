@@ -1,6 +1,7 @@
 """Rules by which a seed that is stuck starts anew."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -18,7 +19,13 @@ class RestartRule:
     """A rule for when seeds start anew and with which weights. It has no state: its memory is an argument.
 
     A rule that is registered with `keeps_optimizer=True` leaves the optimiser of a seed as it was.
+
+    Attributes:
+        watches: whether it needs the training losses of all steps since the last evaluation, "losses" (S, steps) among
+            the figures.
     """
+
+    watches: ClassVar[bool] = False
 
     def first(self, seeds: int, device: torch.device) -> Memory:
         """The memory before training."""
@@ -76,30 +83,35 @@ class Stale(RestartRule):
         return {"count": count + due, "best": best, "stale": stale}, due
 
 
-@register("halves", version=1)
+@register("halves", version=2, keeps_optimizer=True)
 class Halves(RestartRule):
     """A seed starts anew, with weights U[-2, 2], if its training loss is not smaller than it was.
 
-    The losses since its draw are cut in half, l_1 and l_2. The seed starts anew if mean l_1 <= mean l_2 + std l_2, and
-    if mean l_2 is above `recipe.reinitialize_above`. This is asked at every evaluation whose number is a multiple of
-    `recipe.reinitialize_after`, of seeds with at least that many losses, at most `reinitialize_times` times each.
+    The losses of all batches since its draw are cut in half, l_1 and l_2. The seed starts anew if mean l_1 <= mean l_2
+    + std l_2, and if mean l_2 is above `recipe.reinitialize_above`. This is asked at every evaluation whose number is a
+    multiple of `recipe.reinitialize_after`, of seeds with at least so many evaluations, at most `reinitialize_times`
+    times each. The optimiser of a seed goes on as it was.
 
     Source: Schlör, Ring & Hotho 2020, iNALU, the reinitialisation, https://doi.org/10.3389/frai.2020.00071, and their
-    code, which asks in every tenth epoch after 10,000 batches. With an evaluation for every epoch of 1,000 batches this
-    is `reinitialize_after=10 reinitialize_above=1`. Deviations: the loss of the last batch before an evaluation stands
-    for those of all batches since the one before; `log_every` says how many these are.
+    code, which asks at every batch of every tenth epoch once there are more than 10,000 losses. With an evaluation for
+    every ten epochs of 1,000 batches this is `reinitialize_after=1 reinitialize_above=1`. Deviations: it is asked once
+    for those 1,000 batches, before the first; where a penalty has updates of its own, the loss before them counts.
 
-    Memory: "losses" (S, evaluations), "stored" (S,), how many of them are of the present draw.
+    Memory: "losses" (S, pieces, 3), for each half of what lies between two evaluations the number of its losses, their
+    sum and the sum of their squares; "stored" (S,), how many evaluations are of the present draw.
 
     Attributes:
         asks_always: whether it is asked at every evaluation, not only at multiples of `reinitialize_after`.
+        entry: the shape of one entry of "losses".
     """
 
     asks_always = False
+    watches = True
+    entry: tuple[int, ...] = (3,)
 
     def first(self, seeds: int, device: torch.device) -> Memory:
         return super().first(seeds, device) | {
-            "losses": torch.empty(seeds, 0, dtype=torch.float64, device=device),
+            "losses": torch.empty(seeds, 0, *self.entry, dtype=torch.float64, device=device),
             "stored": torch.zeros(seeds, dtype=torch.int64, device=device),
         }
 
@@ -107,20 +119,29 @@ class Halves(RestartRule):
         self, memory: Memory, figures: Mapping[str, Tensor], error: Tensor, alive: Tensor, recipe: Recipe
     ) -> tuple[Memory, Tensor]:
         count, stored = memory["count"], memory["stored"] + 1
-        losses = torch.cat([memory["losses"], self.loss(figures, error).double().unsqueeze(1)], dim=1)
-        evaluations = losses.shape[1]
-        place = torch.arange(evaluations, device=losses.device) - (evaluations - stored).unsqueeze(1)  # within the draw
-        half = (stored // 2).unsqueeze(1)
-        before, _ = _spread(losses, (place >= 0) & (place < half))
-        after, deviation = _spread(losses, place >= half)
+        new = self.entries(figures, error)
+        losses, each = torch.cat([memory["losses"], new], dim=1), new.shape[1]
+        entries = losses.shape[1]
+        place = torch.arange(entries, device=losses.device) - (entries - each * stored).unsqueeze(1)  # within the draw
+        half = (each * stored // 2).unsqueeze(1)
+        before, _ = self.spread(losses, (place >= 0) & (place < half))
+        after, deviation = self.spread(losses, place >= half)
         stuck = (before <= after + deviation) & (after > recipe.reinitialize_above)
-        asked = evaluations % recipe.reinitialize_after == 0 or self.asks_always
+        asked = entries // each % recipe.reinitialize_after == 0 or self.asks_always
         due = asked & (stored >= recipe.reinitialize_after) & stuck & (count < recipe.reinitialize_times) & alive
         return {"count": count + due, "losses": losses, "stored": torch.where(due, 0, stored)}, due
 
-    def loss(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
-        """The loss (S,) of an evaluation that is cut in halves with the others."""
-        return figures["train_loss"]
+    def entries(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
+        """What an evaluation adds to "losses", (S, n, *entry); all entries since the draw are cut in half."""
+        halves = figures["losses"].double().tensor_split(2, dim=1)
+        sums = [(torch.ones_like(part).sum(1), part.sum(1), part.square().sum(1)) for part in halves]
+        return torch.stack([torch.stack(one, dim=1) for one in sums], dim=1)
+
+    def spread(self, losses: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation (S,) of the losses of the entries that are counted (S, n)."""
+        number, total, squares = torch.where(counted.unsqueeze(-1), losses, 0.0).sum(1).unbind(1)
+        mean = total / number
+        return mean, (squares / number - mean.square()).clamp(min=0.0).sqrt()
 
     def initialisers(self, network: Network) -> dict[str, Initialiser]:
         return dict.fromkeys(network.initialisers(), uniform(-2.0, 2.0))
@@ -139,9 +160,14 @@ class HalvesOfValidation(Halves):
     """
 
     asks_always = True
+    watches = False
+    entry = ()
 
-    def loss(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
-        return error
+    def entries(self, figures: Mapping[str, Tensor], error: Tensor) -> Tensor:
+        return error.double().unsqueeze(1)
+
+    def spread(self, losses: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
+        return _spread(losses, counted)
 
     def initialisers(self, network: Network) -> dict[str, Initialiser]:
         return network.initialisers()

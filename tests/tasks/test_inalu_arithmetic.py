@@ -109,7 +109,7 @@ def test_values_that_cannot_be_are_refused(changes: dict[str, Any], told: str) -
 
 
 def test_fixed_examples_must_fill_batches_and_have_streams_of_ours() -> None:
-    with pytest.raises(UsageError, match=r"recipe.batch_size must divide 100, got 64"):
+    with pytest.raises(UsageError, match=r"batch_size must divide the number of examples .*100., got 64"):
         check_data(cell("task.training=100"))
     with pytest.raises(UsageError, match="stable_nalu needs a task of uniform vectors"):
         check_data(cell("recipe.streams=stable_nalu"))

@@ -161,29 +161,33 @@ def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
         make_cell(reinitialize_counting="total").recipe.validate()
 
 
-def halves(losses: list[list[float]], **values: Any) -> list[list[bool]]:
-    """Which seeds start anew at every evaluation; `losses` are those of all seeds at each."""
+BETWEEN = 6
+"""Steps between two evaluations."""
+
+
+def halves(losses: np.ndarray, **values: Any) -> list[list[bool]]:
+    """Which seeds start anew at every evaluation; `losses` (evaluations · BETWEEN, seeds) are those of all steps."""
     recipe: Any = SimpleNamespace(
         **{"reinitialize_after": 4, "reinitialize_above": 1.0, "reinitialize_times": 9} | values
     )
-    rule, found = Halves(), []
-    memory = rule.first(len(losses[0]), torch.device("cpu"))
-    for row in losses:
-        figures = {"train_loss": torch.tensor(row)}
-        memory, due = rule.judged(memory, figures, torch.zeros(len(row)), torch.ones(len(row)) > 0, recipe)
+    rule, found, seeds = Halves(), [], losses.shape[1]
+    memory = rule.first(seeds, torch.device("cpu"))
+    for rows in losses.reshape(-1, BETWEEN, seeds):
+        figures = {"losses": torch.tensor(rows.T, dtype=torch.float32)}
+        memory, due = rule.judged(memory, figures, torch.zeros(seeds), torch.ones(seeds) > 0, recipe)
         found.append(due.tolist())
     return found
 
 
-def test_the_rule_of_halves_is_that_of_numpys_means_and_deviations() -> None:
-    losses = 3 * np.random.default_rng(0).random((40, 8)) ** np.linspace(0.5, 3, 8)
-    found = halves(losses.tolist())
+def test_the_rule_of_halves_is_that_of_numpys_means_and_deviations_over_all_batches() -> None:
+    losses = 3 * np.random.default_rng(0).random((40 * BETWEEN, 8)) ** np.linspace(0.5, 3, 8)
+    found = halves(losses, reinitialize_times=99)
     drawn = np.zeros(8, int)
     for number in range(1, 41):
         for seed in range(8):
-            own = losses[drawn[seed] : number, seed].astype(np.float32).astype(float)
+            own = losses[BETWEEN * drawn[seed] : BETWEEN * number, seed].astype(np.float32).astype(float)
             first, second = own[: len(own) // 2], own[len(own) // 2 :]
-            due = number % 4 == 0 and len(own) >= 4
+            due = number % 4 == 0 and len(own) >= 4 * BETWEEN
             due = due and bool(first.mean() <= second.mean() + second.std() and second.mean() > 1)
             assert found[number - 1][seed] == due
             if due:
@@ -193,7 +197,7 @@ def test_the_rule_of_halves_is_that_of_numpys_means_and_deviations() -> None:
 
 def test_a_loss_that_falls_or_is_small_starts_nothing_anew() -> None:
     falling, small, flat, unstable = [9.0, 8, 3, 2], [0.5] * 4, [5.0] * 4, [5.0, 5, 9, 1]
-    rows = [list(row) for row in zip(falling, small, flat, unstable, strict=True)]
+    rows = np.repeat(np.array([falling, small, flat, unstable]).T, BETWEEN, axis=0)
     assert halves(rows)[-1] == [False, False, True, True]
     assert halves(rows, reinitialize_above=0.4)[-1] == [False, True, True, True]
     assert halves(rows, reinitialize_times=0)[-1] == [False] * 4
