@@ -1,0 +1,166 @@
+"""Success and final errors in interpolation and extrapolation, as in the results of Schlör, Ring & Hotho 2020."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell
+from nalu_bench.analysis.measure.solved import solved_facts
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.heat_map import heat_maps
+from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.compare import compare_rates
+from nalu_bench.analysis.stats.intervals import wilson_interval
+from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.formats import percent, three_digits
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.line import Line, Printed, Row, Value, grouped
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.plan.criteria import needed
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
+
+RATE, ERRORS = "success_rate", {"mse_median": "median", "mse_min": "smallest"}
+
+
+@dataclass
+class FinalErrorsSettings(Settings):
+    """See `FinalErrors`."""
+
+    criterion: str
+    columns: str
+
+
+@register("final_errors", version=1)
+class FinalErrors(Kind):
+    """Rows are cells. Interpolation and extrapolation have success rates side by side, and errors in a second table.
+
+    * success rate: the share of seeds whose final mean squared error is below the task's threshold, with Wilson's
+      interval, compared with the printed one by Newcombe's;
+    * errors: the median over seeds, with its bootstrap interval, and the smallest. The printed ones stand beside them
+      and are not compared: they follow from the share of seeds that succeed. A run without a finite error counts as
+      infinitely bad.
+
+    The figure has a heat map of success for each split, and each operation if the columns are not operations.
+
+    Settings: `criterion`, the task's threshold; `columns`, the word by which the columns of the heat maps differ:
+    operation, or a word of the setting such as range.
+    """
+
+    apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
+    settings = FinalErrorsSettings
+    report: FinalErrorsSettings
+    bounds = False
+    metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), **dict.fromkeys(ERRORS, (0, math.inf))}
+
+    def needs(self) -> Sequence[str]:
+        return [f"{split}_mse" for split in SPLITS]
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for want in cells:
+            self.criteria(want.cell, pd.DataFrame())
+
+    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
+        return needed(cell, self.report.criterion, "a report of final errors")
+
+    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
+
+    def rows(self, measured: Measured) -> list[Row]:
+        found: list[Row] = []
+        for place, runs in by_cell(measured.runs):
+            limit = measured.manifest["cells"][runs["cell"].iloc[0]]["criteria"]["threshold"]
+            for split in SPLITS:
+                found += self._rows(place.at(split=split), runs, limit)
+        return found
+
+    def _rows(self, place: Place, runs: pd.DataFrame, limit: float) -> Iterator[Row]:
+        column = f"{place.split}_mse"
+        errors = medians.finite_or_worst(runs[column] if column in runs else pd.Series(math.nan, runs.index))
+        solved, count = int((errors < limit).sum()), len(errors)
+        rate = Value(solved / count, *wilson_interval(solved, count))
+        yield row_of(place.at(metric=RATE), rate, runs, compare=partial(self._compare, runs, solved))
+        yield row_of(place.at(metric="mse_median"), Value(*medians.median_of(errors)), runs)
+        yield row_of(place.at(metric="mse_min"), Value(float(errors.min())), runs)
+
+    def _compare(self, runs: pd.DataFrame, solved: int, printed: Printed) -> Comparison:
+        trained, needed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
+        if trained != needed_steps:
+            return other_length(trained, needed_steps)
+        if not printed.text or not printed.n_seeds:
+            return not_comparable(NOTHING_PRINTED)
+        return compare_rates(solved, len(runs), round(printed.number() * printed.n_seeds), printed.n_seeds)
+
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        about = self.experiment.heading
+        shares, errors = ["Operation", "Setting", "Model"], ["Operation", "Setting", "Model"]
+        for split in SPLITS.values():
+            shares += [split, "printed", "verdict"]
+            errors += [f"{split}, {name}{more}" for name in ERRORS.values() for more in ("", ", printed")]
+        cells = grouped(lines, lambda line: line.place.cell())
+        of_shares = [[*_names(place), *_shares(mine)] for place, mine in cells.items()]
+        of_errors = [[*_names(place), *_errors(mine)] for place, mine in cells.items()]
+        return [Table(f"Success. {about}", shares, of_shares), Table(f"Final errors. {about}", errors, of_errors)]
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+        """Heat maps of the success rates, ours above the printed ones."""
+        rates = [line for line in lines if line.place.metric == RATE]
+        maps = {
+            heading: pd.DataFrame(shares).T for heading, shares in self._maps(rates).items()
+        }  # a row for each model and setting, a column for each value of `columns`
+        return heat_maps(maps, "Share of seeds with a final error below the threshold"), frame(rates)
+
+    def _maps(self, rates: Sequence[Line]) -> dict[str, dict[str, dict[str, float]]]:
+        """Heading -> row -> column -> share."""
+        by, maps = self.report.columns, dict[str, dict[str, dict[str, float]]]()
+        for line in rates:
+            place = line.place
+            others = {word: value for word, value in place.setting.items() if word != by}
+            operation = style.operation_label(place.task, place.operation)
+            column = operation if by == "operation" else place.setting.get(by, "")
+            heading = ", ".join([SPLITS[place.split], *([] if by == "operation" else [operation])])
+            name = ", ".join([style.label(place.model), *(f"{word} {value}" for word, value in others.items())])
+            rows = maps.setdefault(heading, {})
+            rows.setdefault(name, {})[column] = line.ours.value
+            if line.printed and line.printed.text:
+                rows.setdefault(f"{name}, printed", {})[column] = line.printed.number()
+        return maps
+
+
+def _names(place: Place) -> list[Shown]:
+    return [style.operation_label(place.task, place.operation), place.setting.told(), style.label(place.model)]
+
+
+def _shares(lines: Sequence[Line]) -> Iterator[Shown]:
+    for split in SPLITS:
+        line = _of(lines, split, RATE)
+        told = line is not None and line.printed is not None
+        yield ours(line, percent)
+        yield Theirs(line, percent, alone=True) if line and told else EMPTY
+        yield Judged(line) if line and told else EMPTY
+
+
+def _errors(lines: Sequence[Line]) -> Iterator[Shown]:
+    for split in SPLITS:
+        for metric in ERRORS:
+            line = _of(lines, split, metric)
+            yield Ours(line, three_digits, alone=metric == "mse_min") if line else EMPTY
+            yield Theirs(line, three_digits, alone=True) if line and line.printed_text else EMPTY
+
+
+def _of(lines: Sequence[Line], split: str, metric: str) -> Line | None:
+    found = [line for line in lines if (line.place.split, line.place.metric) == (split, metric)]
+    return found[0] if found else None
