@@ -11,6 +11,10 @@ class UsageError(Exception):
     """A request with a wrong name, key or value. The command line shows it without a traceback and exits with 2."""
 
 
+class CallError(UsageError, ValueError):
+    """A call in Python with a size or a shape that cannot be; within a cell it is a mistake of its code alone."""
+
+
 FAILURES = (Exception, SystemExit)
 """What the code of a package may raise where only its own cells may fail: it may also try to end the program."""
 
@@ -46,9 +50,19 @@ def taken(what: str, name: str, first: object, second: object) -> UsageError:
     return UsageError(f"every {what} must have a name of its own: {name} is taken by {places}; rename one.")
 
 
+def in_a_line(text: object) -> str:
+    """A text for a terminal: its lines joined, and what a terminal would obey or not show as Python writes it.
+
+    >>> print(in_a_line(UsageError("no folder 'a\\x1b[2J',\\n  got a file")))
+    no folder 'a\\x1b[2J', got a file
+    """
+    joined = " ".join(filter(None, map(str.strip, str(text).splitlines())))
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in joined)
+
+
 def plain_warnings() -> None:
     """Show each warning of this process as one line, without its place in the code."""
-    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    warnings.formatwarning = lambda message, *_: f"warning: {in_a_line(message)}\n"
 
 
 @contextlib.contextmanager
@@ -57,4 +71,5 @@ def damage_named(path: Path, remedy: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is damaged ({error}); {remedy}.") from None
+        why = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise UsageError(f"{path} is damaged ({why}); {remedy}.") from None

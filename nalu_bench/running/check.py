@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from nalu_bench.errors import FAILURES, UsageError
+from nalu_bench.errors import FAILURES, CallError, UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
@@ -91,8 +91,10 @@ def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str
 def _error(attempt: Callable[[Cell], object], cell: Cell) -> BaseException | None:
     try:
         attempt(cell)
-    except UsageError:
-        raise
+    except UsageError as error:
+        if not isinstance(error, CallError):
+            raise
+        return error
     except FAILURES as error:  # whatever a unit of another package raises
         return error
     return None

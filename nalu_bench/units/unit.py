@@ -1,13 +1,19 @@
 """The base class of all arithmetic units, and the distributions of their initial weights."""
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor, nn
 
+from nalu_bench.errors import CallError
+
 Initialiser = Callable[[Tensor, Generator | None], object]
+
+MOST_FEATURES = 2**31 - 1
+"""Inputs or outputs of a unit: a single row of more would fill 8 GiB."""
 
 
 class Unit(nn.Module):
@@ -21,6 +27,9 @@ class Unit(nn.Module):
     Args:
         in_features: number of inputs I, at least 1.
         out_features: number of outputs O, at least 1.
+
+    Raises:
+        CallError, a UsageError, for a number that is none or that no machine holds, and for inputs of another shape.
     """
 
     version: ClassVar[int]
@@ -36,10 +45,8 @@ class Unit(nn.Module):
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
-        if in_features < 1 or out_features < 1:
-            raise ValueError(f"a unit needs at least 1 input and 1 output, got {in_features} and {out_features}")
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features = _size("inputs", in_features)
+        self.out_features = _size("outputs", out_features)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -52,6 +59,11 @@ class Unit(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., I) -> (..., O)."""
+        if x.ndim == 0 or x.shape[-1] != self.in_features:  # one input would be taken for each of several
+            raise CallError(
+                f"inputs of {type(self).__name__} must have the shape (..., {self.in_features}), got {tuple(x.shape)}; "
+                "put the numbers of an example along the last axis."
+            )
         if x.ndim == 1:
             return self.columns(x.unsqueeze(-1)).squeeze(-1)
         return self.columns(x.mT).mT
@@ -113,6 +125,20 @@ class Unit(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.out_features}"
+
+
+def _size(what: str, given: Any) -> int:
+    """A number of inputs or outputs, as Python's own integer."""
+    try:
+        size = 0 if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        size = 0
+    if not 1 <= size <= MOST_FEATURES:
+        raise CallError(
+            f"the number of {what} of a unit must be a whole number from 1 to {MOST_FEATURES:,}, got {given!r:.60}; "
+            "give it as an int."
+        )
+    return size
 
 
 def _then_drawn(init: Callable[..., None]) -> Callable[..., None]:

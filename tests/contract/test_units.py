@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -82,6 +83,33 @@ def test_a_unit_that_breaks_a_rule_is_told_which(
 ) -> None:
     with pytest.raises(AssertionError, match=message):
         rule(unit, {})
+
+
+SIZES = [(2.5, 1), ("3", 1), (None, 1), (2**70, 1), (True, 1), (1, 0), (1, -2), (1, [2]), (torch.tensor(2.0), 1)]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("unit", ["nau", "npu", "schlor_nalu"])
+def test_sizes_that_are_no_whole_numbers_from_1_up_are_refused(unit: str, sizes: tuple[Any, Any]) -> None:
+    with pytest.raises(
+        UsageError, match=r"the number of (in|out)puts of a unit must be a whole number from 1 to .* got"
+    ):
+        registry.units.load(unit)(*sizes)
+
+
+def test_whole_numbers_of_other_libraries_are_sizes() -> None:
+    unit = NAU(np.int64(3), torch.tensor(2))  # type: ignore[arg-type]
+    assert repr(unit) == "NAU(3, 2)"
+    assert {type(unit.in_features), type(unit.out_features)} == {int}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5, 1), (2, 5, 4)], ids=str)
+@pytest.mark.parametrize("unit", ["npu", "nmu", "nalu"])
+def test_inputs_of_another_shape_are_refused(unit: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(
+        UsageError, match=r"must have the shape \(\.\.\., 3\), got .*; put the numbers of an example along"
+    ):
+        registry.units.load(unit)(3, 1)(torch.ones(shape))
 
 
 def test_a_unit_has_a_name_and_a_version() -> None:
