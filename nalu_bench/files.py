@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import socket
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -117,11 +118,24 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """What a file of JSON holds; raises OSError and ValueError as `read_text`, and ValueError if it is no JSON."""
+    """What a file of JSON holds.
+
+    Raises:
+        OSError and ValueError as `read_text`, and ValueError if it is no JSON, or has a key twice in one mapping.
+    """
     try:
-        return json.loads(read_text(path))
+        return json.loads(read_text(path), object_pairs_hook=_once)
     except RecursionError:
         raise ValueError(f"{path.name} must not be nested so deep") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping of these keys; a reader would see the last value of a key that is there twice, and people the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+        raise ValueError(f"every key must be there once, and {', '.join(twice):.60} is there again")
+    return found
 
 
 def hashes(folder: Path, among: Collection[str] | None = None) -> dict[str, str]:

@@ -10,6 +10,9 @@ from nalu_bench.analysis.measure.manifest import NEEDED
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.cell import Wanted
 
+NOTHING = "nothing"
+"""In the place of a value that is not there; null is a value."""
+
 
 def judges(wanted: Sequence[Wanted], runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of roles other than "cell", by which those of this role may be judged."""
@@ -46,7 +49,7 @@ def departures(manifest: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterat
     there: dict[str, Any] = json.loads(json.dumps(stated))  # tuples become lists, as in a file
     cells, ours = there.pop("cells"), manifest["cells"]
     for key, value in there.items():
-        yield from _differences(key, manifest.get(key), value)
+        yield from _differences(key, manifest.get(key, NOTHING), value)
     for digest in sorted({*cells, *ours}):
         if digest not in ours:
             yield f"cell {digest} ({cells[digest]['label']}) is one of the plan's, and not in manifest.json"
@@ -60,6 +63,11 @@ def _differences(name: str, ours: Any, there: Any) -> Iterator[str]:
     """A line for every value that differs, with the keys that lead to it."""
     if isinstance(ours, dict) and isinstance(there, dict):
         for key in sorted({*ours, *there}):
-            yield from _differences(f"{name} {key}", ours.get(key), there.get(key))
-    elif ours != there:
-        yield f"{name} is {ours} in manifest.json, and must be {there}"
+            yield from _differences(f"{name} {key}", ours.get(key, NOTHING), there.get(key, NOTHING))
+    elif (stated := _written(ours)) != (must := _written(there)):
+        yield f"{name} is {stated} in manifest.json, and must be {must}"
+
+
+def _written(value: Any) -> str:
+    """A value as JSON writes it: 2, 2.0 and true are three, though Python takes them for one; a text as it is."""
+    return value if value is NOTHING else json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -32,6 +32,9 @@ def part_faults(part: Path) -> Iterator[str]:
         stated = manifest.get("seeds") if isinstance(manifest, dict) else None
         yield f"its name says seeds {part.name}, and its {schema.MANIFEST} says {stated}"
         return
+    if wrong := [*schema.form_faults(manifest, schema.PROVENANCE | schema.LATER, schema.MANIFEST)]:
+        yield from wrong
+        return
     if "files" in manifest:
         yield from edited(part, manifest)
     yield from _seed_faults(part, seeds)
@@ -47,6 +50,13 @@ def require_unedited(folder: Path, manifest: Mapping[str, Any], among: Collectio
     """Raise ValueError for the first of some files of a folder that is not the one whose hash its manifest holds."""
     for fault in edited(folder, manifest, among):
         raise ValueError(fault)
+
+
+def links(folder: Path) -> Iterator[str]:
+    """A line for every link directly in a folder: what it leads to may change while the hashes here stay."""
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink():
+            yield f"{path.name} must be a file of its own, and is a link"
 
 
 def file_faults(stated: Mapping[str, str], found: Mapping[str, str], manifest: str) -> Iterator[str]:

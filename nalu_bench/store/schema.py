@@ -16,8 +16,11 @@
     damaged/<seeds>.<random>/  parts that could not be counted, set aside when their block was trained again
 """
 
+import math
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 CELL = "cell.json"
 RUNS = "runs.parquet"
@@ -27,6 +30,39 @@ WEIGHTS = "weights.parquet"
 PREDICTIONS = "predictions.parquet"
 ARRAYS = "arrays.npz"
 MANIFEST = "manifest.json"
+
+
+Form = tuple[type, type | None, str]
+"""What a value of JSON must be: its type, that of the values in it, and both in words."""
+
+TEXT, TEXTS = (str, None, "a text"), (dict, str, "a mapping of texts")
+
+PROVENANCE: dict[str, Form] = {
+    **dict.fromkeys((
+        "commit", "device", "finished", "mode", "nalu_bench", "numpy", "processor", "python", "seeds", "torch",
+    ), TEXT),
+    "seconds": (float, None, "a number with a point, from 0 up"),
+}  # fmt: skip
+"""The entries of the manifest of every part."""
+
+LATER: dict[str, Form] = {"width": (int, None, "a whole number"), "files": TEXTS, "data": TEXTS}
+"""Those that the oldest parts lack, and notes on the data, if there are any."""
+
+
+def form_faults(values: Mapping[str, Any], forms: Mapping[str, Form], where: str) -> Iterator[str]:
+    """A line for every value that is there and not of its form; true is no number, though Python takes it for 1."""
+    for key, (kind, inner, words) in forms.items():
+        if key in values and not _has_form(values[key], kind, inner):
+            yield f"{key} must be {words} in {where}, got {values[key]!r:.60}"
+
+
+def _has_form(value: Any, kind: type, inner: type | None) -> bool:
+    if type(value) is not kind:
+        return False
+    if isinstance(value, dict | list):
+        held = value.values() if isinstance(value, dict) else value
+        return inner is None or all(type(one) is inner for one in held)
+    return not isinstance(value, int | float) or 0 <= value < math.inf
 
 
 class Status(StrEnum):

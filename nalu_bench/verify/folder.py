@@ -22,12 +22,13 @@ from nalu_bench.plan.compose import Plan
 from nalu_bench.plan.sweep import FOLDER
 from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
-from nalu_bench.store.integrity import file_faults
+from nalu_bench.store.integrity import file_faults, links
 from nalu_bench.verify.bounds import impossible
 from nalu_bench.verify.facts import wrong_facts
 from nalu_bench.verify.networks import network_faults
 from nalu_bench.verify.planned import plan_of
 from nalu_bench.verify.points import copies, lost_points
+from nalu_bench.verify.rows import form_faults
 from nalu_bench.verify.store import cells, verify_cells
 from nalu_bench.verify.verified import Verified
 
@@ -49,7 +50,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
             found |= {str(path): path for _, path in _folders(Path(text))} or {text: Path(text)}
         elif not known:
             raise UsageError(
-                f"{text} must be a folder or an experiment with results, and {home} holds none "
+                f"{text!r} must be a folder or an experiment with results, and {home} holds none "
                 "(NALU_BENCH_HOME moves it)."
             )
         else:
@@ -98,7 +99,7 @@ def verify_results(folder: Path) -> Verified:
         manifest = read_manifest(folder)
         assert manifest is not None
         stated, present = manifest["files"], sealed(folder)
-        faults += [f"{fault}; {RESTORE}" for fault in file_faults(stated, present, MANIFEST)]
+        faults += [f"{fault}; {RESTORE}" for fault in (*links(folder), *file_faults(stated, present, MANIFEST))]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
         measured = parse(folder, manifest)
         plan = plan_of(manifest)
@@ -136,6 +137,7 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
         "source": plan.experiment.source, "budget": results.budget_of(plan), "seconds": seconds(manifest["parts"]),
         "cells": entries(kind, plan.cells, judges(plan.cells, measured.runs)),
     }  # fmt: skip
+    yield from form_faults(folder, measured, plan.cells)
     yield from departures(manifest, stated)
     yield from disagreements(measured, manifest, plan.cells)
     yield from part_faults(measured, manifest, plan.cells, plan.machine.width)

@@ -13,7 +13,7 @@ from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.files import read_json
 from nalu_bench.plan.identity import address
 from nalu_bench.store import schema
-from nalu_bench.store.integrity import part_faults
+from nalu_bench.store.integrity import links, part_faults
 from nalu_bench.store.reader import REMEDY
 from nalu_bench.verify.verified import Verified
 
@@ -66,7 +66,7 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
     faults: list[str] = []
     try:
         with damage_named(part, REMEDY):
-            faults += part_faults(part)
+            faults += [*links(part), *part_faults(part)]
             manifest = read_json(part / schema.MANIFEST)
             stated = manifest.get("files", {})
             checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))

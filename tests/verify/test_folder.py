@@ -60,6 +60,45 @@ def piped(name: str) -> Callable[[Path], None]:
     return change
 
 
+def of_parts(key: str, value: object) -> Callable[[Path], None]:
+    """A damage: another value in every part."""
+
+    def change(folder: Path) -> None:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        for part in manifest["parts"].values():
+            part[key] = value
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    return change
+
+
+def twice(folder: Path) -> None:
+    manifest = (folder / "manifest.json").read_text()
+    (folder / "manifest.json").write_text(manifest.replace('"runs":', '"runs": 1,\n "runs":', 1))
+
+
+def runs_as(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    """A damage: the same runs in another text, with the hash of it."""
+
+    def damage(folder: Path) -> None:
+        (folder / "runs.csv").write_bytes(change((folder / "runs.csv").read_bytes()))
+        rehash(folder)
+
+    return damage
+
+
+def linked(name: str) -> Callable[[Path], None]:
+    """A damage: a link in the place of a file."""
+
+    def change(folder: Path) -> None:
+        elsewhere = folder.with_name(f"{folder.name}.elsewhere")
+        elsewhere.mkdir()
+        (folder / name).rename(elsewhere / name)
+        (folder / name).symlink_to(elsewhere / name)
+
+    return change
+
+
 DAMAGES: list[tuple[Callable[[Path], None], str]] = [
     (deep, "manifest.json must not be nested so deep"),
     (changed(budget=[]), "budget must be a mapping in manifest.json, got []"),
@@ -68,6 +107,31 @@ DAMAGES: list[tuple[Callable[[Path], None], str]] = [
     (changed(parts={"x": None}), "parts must be a mapping of mappings in manifest.json"),
     (changed(runs="many"), "runs must be a whole number in manifest.json, got 'many'"),
     (a_part_without_end, "a block must have at most 10,000 seeds, got 0-99999999999"),
+    (changed(runs=True), "runs must be a whole number in manifest.json, got True"),
+    (twice, "every key must be there once, and runs is there again"),
+    (
+        changed(budget={"name": "paper", "overrides": [1]}),
+        "overrides must be a list of texts in the budget of manifest",
+    ),
+    (changed(budget={"name": None}), "name must be a text in the budget of manifest.json, got None"),
+    (changed(cells={"x": {"criteria": []}}), "criteria must be a mapping in cell x of manifest.json, got []"),
+    (of_parts("processor", None), "processor must be a text in part "),
+    (of_parts("numpy", ["2"]), "numpy must be a text in part "),
+    (of_parts("finished", 5), "finished must be a text in part "),
+    (of_parts("seconds", -1.0), "seconds must be a number with a point, from 0 up in part "),
+    (of_parts("seconds", float("nan")), "seconds must be a number with a point, from 0 up in part "),
+    (of_parts("width", True), "width must be a whole number in part "),
+    (runs_as(lambda text: b"\xef\xbb\xbf" + text), r"has '\ufeffrole' for 'role' in line 1"),
+    (runs_as(lambda text: text.replace(b"\n", b"\r\n")), "has other ends of lines, quotes or empty lines"),
+    (runs_as(lambda text: text + b"\n"), "has other ends of lines, quotes or empty lines"),
+    (runs_as(lambda text: text.replace(b",cpu,", b", cpu ,")), "device is  cpu , and cpu in manifest.json"),
+    (runs_as(lambda text: text.replace(b",mul,", b",mul ,", 1)), "operation is mul , and must be mul"),
+    (runs_as(lambda text: text.replace(b",0.", b",00.", 1)), "has '00."),
+    (runs_as(lambda text: text.replace(b"cpu", b"c\0u", 1)), "runs.csv must be a text, and has a NUL byte at byte"),
+    (runs_as(lambda text: text.replace(b"cpu", b"c\xffu", 1)), "runs.csv must be a CSV in UTF-8: 'utf-8' codec"),
+    (runs_as(lambda text: text.replace(b"status", b"state", 1)), "runs.csv has no column status"),
+    (linked("runs.csv"), "runs.csv must be a file of its own, and is a link"),
+    (linked("manifest.json"), "manifest.json must be a file of its own, and is a link"),
     (piped("manifest.json"), "manifest.json must be a file, and is a pipe or a device"),
     (piped("runs.csv"), "runs.csv must be a file, and is a pipe or a device"),
     (piped("curves.parquet"), "curves.parquet must be a file, and is a pipe or a device"),
@@ -85,6 +149,7 @@ def test_whatever_is_in_a_folder_costs_it_a_fault_and_no_other_its_check(
     assert main(["verify", str(folder), str(beside)]) == 1
     said = capsys.readouterr()
     assert words in said.err
+    assert all(line.startswith(f"  {folder}: ") for line in said.err.splitlines())
     assert f"{beside} 8 files match; 0 runs" in said.out
     assert "no faults" in said.out.splitlines()[1]
 
@@ -249,6 +314,7 @@ def test_what_is_neither_an_experiment_nor_a_folder_is_refused(
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("NALU_BENCH_HOME", str(tmp_path))
         assert f"{tmp_path / 'results'} holds none (NALU_BENCH_HOME" in said(capsys, 2, "verify", NAME)
+    assert "unknown folder or experiment with results ''. Known: " in said(capsys, 2, "verify", "")
     assert "unknown folder or experiment with results" in said(capsys, 2, "verify", "x" * 5000)
     assert "must be a folder of results, a run store or the folder of a cell" in said(
         capsys, 2, "verify", str(tmp_path)

@@ -161,7 +161,7 @@ def another_setting(folder: Folder) -> None:
     folder.set(folder.runs["setting"] == "hidden=10", setting="hidden=9")
 
 
-@forgery(SERIES, "role is cell in manifest.json, and must be reference", "role is cell, and must be reference")
+@forgery(SERIES, 'role is "cell" in manifest.json, and must be "reference"', "role is cell, and must be reference")
 def a_reference_among_the_cells(folder: Folder) -> None:
     cell = folder.cell(role="reference")
     folder.manifest["cells"][cell]["role"] = "cell"
@@ -181,7 +181,7 @@ def another_threshold_of_the_references(folder: Folder) -> None:
             cell["criteria"]["thresholds"]["test_mse_1"] = 1000.0
 
 
-@forgery(TABLE1, "criteria threshold is None in manifest.json", "solved is not what its curve gives")
+@forgery(TABLE1, "criteria threshold is nothing in manifest.json", "solved is not what its curve gives")
 def no_criterion_and_all_solved(folder: Folder) -> None:
     for cell in folder.manifest["cells"].values():
         cell["criteria"] = {}
@@ -315,7 +315,7 @@ def another_time(folder: Folder) -> None:
     folder.manifest["seconds"] = 1.0
 
 
-@forgery(TABLE1, "budget seeds is 1000 in manifest.json, and must be 100", "source is another in manifest.json")
+@forgery(TABLE1, "budget seeds is 1000 in manifest.json, and must be 100", 'source is "another" in manifest.json')
 def another_budget_and_source(folder: Folder) -> None:
     folder.manifest["budget"]["seeds"] = 1000
     folder.manifest["source"] = "another"
@@ -345,6 +345,33 @@ def a_table_left_out(folder: Folder) -> None:
 @forgery(TABLE1, "parts must be a mapping of mappings in manifest.json, got [")
 def cells_without_an_order(folder: Folder) -> None:
     folder.manifest["parts"] = [*folder.manifest["parts"]]
+
+
+@forgery(TABLE1, "budget seeds is true in manifest.json, and must be 100", "solved must be True or False in runs.csv")
+def truth_values_and_numbers_for_each_other(folder: Folder) -> None:
+    folder.manifest["budget"]["seeds"] = True
+    folder.runs["solved"] = folder.runs["solved"].map({"True": "1", "False": "0"})
+
+
+@forgery(
+    TABLE1, "custom is 0 in manifest.json, and must be false", "width is null in manifest.json, and must be nothing"
+)
+def numbers_that_only_python_takes_for_the_same(folder: Folder) -> None:
+    folder.manifest["budget"] |= {"custom": 0, "width": None}
+
+
+@forgery(TABLE1, "asked is 100.0, and must be 100", "'200000.0' for '200000' in line 2")
+def counts_with_a_point(folder: Folder) -> None:
+    folder.runs["asked"] = "100.0"
+    folder.runs["last_step"] += ".0"
+
+
+@forgery(
+    TABLE1, "runs must have their rows in the order of the plan's cells and of seed", "curves must have their rows"
+)
+def rows_in_another_order(folder: Folder) -> None:
+    folder.runs = folder.runs[::-1]
+    folder.tables["curves"] = folder.tables["curves"][::-1]
 
 
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")

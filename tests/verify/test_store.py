@@ -100,12 +100,24 @@ def with_a_broken_manifest(part: Path) -> None:
     (part / schema.MANIFEST).write_text('{"seeds": ')
 
 
+def with_values_of_other_types(part: Path) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text()) | {"processor": None, "files": []}
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+
+
+def with_a_key_twice(part: Path) -> None:
+    manifest = (part / schema.MANIFEST).read_text()
+    (part / schema.MANIFEST).write_text(manifest.replace('"seconds":', '"seconds": 1.0, "seconds":'))
+
+
 def with_a_pipe(part: Path) -> None:
     (part / schema.CURVES).unlink()
     os.mkfifo(part / schema.CURVES)
 
 
 DAMAGES = {
+    with_values_of_other_types: "processor must be a text in manifest.json, got None",
+    with_a_key_twice: "every key must be there once, and seconds is there again",
     with_a_pipe: "curves.parquet must be a file, and is a pipe",
     without_a_row: "runs.parquet must have the SHA-256 of manifest.json, and has another",
     without_a_row_but_with_its_hash: "runs.parquet must have rows of the seeds",
@@ -144,6 +156,15 @@ def test_a_sound_store_a_cell_and_local_results_pass(part: Path, capsys: pytest.
     for arguments in (["--store"], [str(store)], [str(cell)], [str(local)]):
         assert main(["verify", *arguments]) == 0, arguments
         assert "no faults" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_a_link_in_the_place_of_a_file_of_a_part_is_named(
+    part: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (part / schema.WEIGHTS).rename(tmp_path / "weights")
+    (part / schema.WEIGHTS).symlink_to(tmp_path / "weights")
+    assert main(["verify", "--store"]) == 1
+    assert "weights.parquet must be a file of its own, and is a link" in capsys.readouterr().err
 
 
 def test_a_cell_at_another_address_is_named(part: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,17 +9,9 @@ from nalu_bench.analysis.measure.asked import row_words
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.plan.blocks import blocks, parse_ranges, ranges_text
 from nalu_bench.plan.cell import Wanted
-from nalu_bench.store.schema import Status
+from nalu_bench.store.schema import LATER, PROVENANCE, Status
 
 TRAINED = (Status.FINISHED, Status.DIVERGED)
-
-PROVENANCE = frozenset({
-    "commit", "device", "finished", "mode", "nalu_bench", "numpy", "processor", "python", "seconds", "seeds", "torch",
-})  # fmt: skip
-"""The entries of every part."""
-
-LATER = frozenset({"width", "files", "data"})
-"""Those that the oldest parts lack, and notes on the data, if there are any."""
 
 Run = Mapping[str, Any]
 """A row of `runs`."""
@@ -36,7 +28,7 @@ class _Asked:
     def faults(self, run: Run) -> Iterator[str]:
         """What a row cannot say, whatever was trained."""
         for key, value in self.words.items():
-            if run.get(key) != value:
+            if str(run.get(key)) != str(value):  # 2.0 is no 2 in a file that says how often something was asked for
                 yield f"{key} is {run.get(key)}, and must be {value}"
         if (run["status"] == Status.SKIPPED) != (self.skip is not None):
             yield f"status is {run['status']}, and its model {'can' if self.skip is None else 'cannot'} do the task"
@@ -105,9 +97,9 @@ def part_faults(
     widths = {want.cell.digest: want.cell.model.width for want in wanted}
     for name, part in manifest["parts"].items():
         digest, _, text = name.partition("/")
-        if absent := PROVENANCE - part.keys():
+        if absent := PROVENANCE.keys() - part.keys():
             yield f"part {name} must state {', '.join(sorted(absent))} in manifest.json"
-        if foreign := part.keys() - PROVENANCE - LATER:
+        if foreign := part.keys() - PROVENANCE.keys() - LATER.keys():
             yield f"part {name} states {', '.join(sorted(foreign))} in manifest.json, which no training writes"
         if digest not in asked:
             yield f"part {name} is of no cell of the plan"

@@ -6,21 +6,32 @@ from typing import Any
 
 from nalu_bench.errors import damage_named
 from nalu_bench.files import hashes, read_json
+from nalu_bench.store.schema import LATER, PROVENANCE, TEXT, TEXTS, Form, form_faults
 
 MANIFEST = "manifest.json"
 
 REMEDY = "restore this folder, or delete it to have it made again"
 
 
-NEEDED: dict[str, tuple[type, type | None, str]] = {
-    "experiment": (str, None, "a text"),
-    "budget": (dict, None, "a mapping"),
+MAPPING: Form = (dict, None, "a mapping")
+
+NEEDED: dict[str, Form] = {
+    "experiment": TEXT,
+    "budget": MAPPING,
     "cells": (dict, dict, "a mapping of mappings"),
     "parts": (dict, dict, "a mapping of mappings"),
     "runs": (int, None, "a whole number"),
-    "files": (dict, str, "a mapping of texts"),
+    "files": TEXTS,
 }
-"""The keys that every manifest has: the type of the value, that of the values in it, and both in words."""
+"""The keys that every manifest has."""
+
+BUDGET: dict[str, Form] = {
+    "name": TEXT, "verb": TEXT, **dict.fromkeys(("overrides", "changes"), (list, str, "a list of texts")),
+}  # fmt: skip
+CELL: dict[str, Form] = {
+    "label": TEXT, "role": TEXT, "stands_in": TEXT, "criteria": MAPPING, "identity": MAPPING,
+}  # fmt: skip
+"""What readers rely on in the budget and in a cell, where it is there; `verify` compares all of it with the plan."""
 
 PAGE = "report.html"
 """The page of an experiment: it is built from the other files and not committed."""
@@ -58,8 +69,11 @@ def _check_form(manifest: Any) -> None:
     """Raise ValueError for a manifest that is not of the form in which reports write it."""
     if absent := [key for key in NEEDED if not isinstance(manifest, dict) or key not in manifest]:
         raise ValueError(f"{MANIFEST} has no {', '.join(absent)}")
-    for key, (kind, inner, form) in NEEDED.items():
-        value: Any = manifest[key]
-        held = value.values() if isinstance(value, dict) and inner is not None else ()
-        if not isinstance(value, kind) or not all(isinstance(one, inner or object) for one in held):
-            raise ValueError(f"{key} must be {form} in {MANIFEST}, got {value!r:.60}")
+    for fault in form_faults(manifest, NEEDED, MANIFEST):
+        raise ValueError(fault)
+    inner = [("the budget", manifest["budget"], BUDGET)]
+    inner += [(f"cell {name}", cell, CELL) for name, cell in manifest["cells"].items()]
+    inner += [(f"part {name}", part, PROVENANCE | LATER) for name, part in manifest["parts"].items()]
+    for where, values, forms in inner:
+        for fault in form_faults(values, forms, f"{where} of {MANIFEST}"):
+            raise ValueError(fault)

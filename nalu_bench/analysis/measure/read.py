@@ -1,5 +1,6 @@
 """The measured files of a folder of `results/`: runs, curves, predictions, weights, and the manifest."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,17 @@ def parse(folder: Path, manifest: dict[str, Any]) -> Measured:
 
 def read_runs(folder: Path) -> pd.DataFrame:
     """The runs of a folder of `results/`, one row each; nobody checks them here."""
-    text = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
-    return with_counts(pd.read_csv(folder / RUNS_FILE, dtype=text).fillna(dict.fromkeys(text, "")))
+    words = {"setting": str, "operation": str, "part": str, "commit": str, "cell": str, "note": str}
+    content = (folder / RUNS_FILE).read_bytes()
+    if b"\0" in content:
+        raise ValueError(f"{RUNS_FILE} must be a text, and has a NUL byte at byte {content.index(0):,}")
+    try:
+        runs = pd.read_csv(io.BytesIO(content), dtype=words)
+    except ValueError as error:
+        raise ValueError(f"{RUNS_FILE} must be a CSV in UTF-8: {error}") from None
+    if absent := [name for name in ("cell", "status") if name not in runs]:
+        raise ValueError(f"{RUNS_FILE} has no column {', '.join(absent)}")
+    return with_counts(runs.fillna(dict.fromkeys(words, "")))
 
 
 def runs_text(runs: pd.DataFrame) -> str:
