@@ -6,7 +6,8 @@ from typing import Any
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import MANIFEST, overrides, read_manifest
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, damage_named, unknown
+from nalu_bench.files import read_text
 from nalu_bench.plan import experiment, sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import judged_by
@@ -113,7 +114,8 @@ def last_sweep(results: Path) -> str:
     path = results / LOCAL / FOLDER / LAST
     if not path.exists():
         raise UsageError("there is no sweep yet; first: nalu-bench run -m key=value,value ...")
-    return f"{FOLDER}/{path.read_text(encoding='utf-8').strip()}"
+    with damage_named(path, "name the sweep that you mean"):
+        return f"{FOLDER}/{read_text(path).strip()}"
 
 
 def held_budget(folder: Path) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nalu_bench.errors import UsageError
+
 ESCAPES = {"%": "%25", ";": "%3B", "\n": "%0A"}
 """How a value is written that holds what divides two words; the first is undone last."""
 
@@ -20,9 +22,16 @@ class Setting(Mapping[str, str]):
 
     @classmethod
     def parse(cls, text: str) -> "Setting":
-        """The setting that is written so; an empty text is that without words."""
-        pairs = (entry.split("=", 1) for entry in text.split(";") if entry)
-        return cls({word: _unescaped(value) for word, value in pairs})
+        """The setting that is written so; an empty text is that without words.
+
+        Raises:
+            UsageError for a text of another form.
+        """
+        pairs = [entry.partition("=") for entry in text.split(";") if entry]
+        found = cls({word: _unescaped(value) for word, sign, value in pairs if word and sign})
+        if len(found) < len(pairs):
+            raise UsageError(f"a setting must be written as hidden=4;length=10, each word once, got {text!r:.200}.")
+        return found
 
     def told(self) -> str:
         """For a reader: `hidden=4, length=10`."""

@@ -25,6 +25,7 @@ def status(options: argparse.Namespace) -> int:
     from nalu_bench.store import status as found
 
     plan = asked.sweep_by_name(*asked.experiment_name(options.overrides)) or asked.plan(options)
+    asked.check(plan)
     store, width = asked.store(plan), plan.machine.width
     if options.watch:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it

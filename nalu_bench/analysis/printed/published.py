@@ -8,6 +8,7 @@ A `<artifact>.published.csv` has one row per printed number, with the keys of `t
 import contextlib
 import csv
 import math
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -100,8 +101,11 @@ def check_words(frame: pd.DataFrame, path: Path, known: Mapping[str, set[str]]) 
 
 
 def _check_numbers(where: str, row: Mapping[str, str]) -> None:
-    if row["n_seeds"] and not row["n_seeds"].isdecimal():
-        raise UsageError(f"{where}: n_seeds must be a whole number from 0 up or empty, got {row['n_seeds']!r}.")
+    if not re.fullmatch(r"[0-9]{0,9}", row["n_seeds"]):
+        raise UsageError(
+            f"{where}: n_seeds must be a whole number from 0 up or empty, got {row['n_seeds']!r:.60}; write it with "
+            "nine digits at most."
+        )
     given = {key: _number(f"{where}: {key}", row[key]) for key in ("printed_low", "printed_high") if row.get(key)}
     if len(given) == 2 and given["printed_low"] > given["printed_high"]:
         raise UsageError(f"{where}: printed_low must not be above printed_high, got {row['printed_low']} and "

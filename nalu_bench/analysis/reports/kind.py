@@ -24,6 +24,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.plan.schemas import filled
+from nalu_bench.plan.setting import Setting
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Kind:
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
+        own_words: words of settings that its rows have beside those of the cells, such as `length`.
         keeps_weights: whether the results keep small weights and recorded arrays.
         bounds: whether a printed number may be a bound, such as >999; otherwise it must be a number.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
@@ -62,6 +64,7 @@ class Kind:
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS
+    own_words: ClassVar[tuple[str, ...]] = ()
     keeps_weights: ClassVar[bool] = True
     bounds: ClassVar[bool] = True
     shows_notes: ClassVar[bool] = False
@@ -93,7 +96,8 @@ class Kind:
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         """Column of the printed numbers -> the words that the experiment can have there."""
         places = [place_of(want) for want in cells]
-        return {key: {getattr(place, key) for place in places} for key in ("task", "operation", "model")}
+        found = {key: {getattr(place, key) for place in places} for key in ("task", "operation", "model")}
+        return found | {"split": {one for want in cells for one in (*want.cell.task.evaluated, *want.cell.task.tested)}}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         """Raise UsageError if these cells cannot be reported. This is called before they are trained."""
@@ -126,12 +130,26 @@ class Kind:
     def check_printed(self, everything: Sequence[Wanted]) -> None:
         """Raise UsageError if a printed number has words that none of the experiment's cells has."""
         check_words(self._file, self.experiment.published, self.words(everything))
+        self._check_settings(everything)
         for number, text in self._file["printed"].items() if not self.bounds else ():
             if text.startswith(("<", ">")):
                 where = line(self.experiment.published, number)
                 raise UsageError(
                     f"{where}: printed must be a number for a report of kind {self.report.kind}, got {text}."
                 )
+
+    def _check_settings(self, everything: Sequence[Wanted]) -> None:
+        """Raise UsageError if the setting of a printed number is none of the experiment's cells."""
+        known: dict[str, set[str]] = {}
+        for word, value in (pair for want in everything for pair in want.words().items()):
+            known.setdefault(word, set()).add(value)
+        for number, text in self._file["setting"].items():
+            where = line(self.experiment.published, number)
+            for word, value in Setting.parse(text).items():
+                if word not in self.own_words and word not in known:
+                    raise unknown(f"word of the setting in {where}", word, {*known, *self.own_words})
+                if word not in self.own_words and value not in known[word]:
+                    raise unknown(f"{word} in {where}", value, known[word])
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with further columns of facts, found in its whole curves.

@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -134,6 +135,16 @@ class Success(Kind):
         super().check(cells)
         for want in cells:
             self.criteria(want.cell, pd.DataFrame())
+
+    def check_printed(self, everything: Sequence[Wanted]) -> None:
+        super().check_printed(everything)
+        where, known = f"in the report of {self.experiment.name}", self.words(everything)
+        for column, word in ((column, word) for column, order in self.report.layout.items() for word in order):
+            if word not in known[column]:
+                raise unknown(f"{column} of layout {where}", word, known[column])
+        for metric in self.report.not_comparable:
+            if not any(fnmatchcase(metric, pattern) for pattern in self.metrics):
+                raise unknown(f"metric of not_comparable {where}", metric, self.metrics)
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)

@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import scipy  # so written, scipy.stats (0.6 s) is loaded where it is used
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from scipy.stats import CensoredData, binomtest, logrank, mannwhitneyu
 
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, alone
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable
@@ -36,7 +36,7 @@ def compare_times(ours: ArrayLike, theirs: ArrayLike, trained: float, trained0: 
     solved, solved0 = np.isfinite(x).sum(), np.isfinite(y).sum()
     if not (solved and solved0):
         return not_comparable(f"no seed is solved on {'one side' if solved or solved0 else 'either side'}")
-    p_value = float(logrank(x=_censored(x, trained), y=_censored(y, trained0)).pvalue)
+    p_value = float(scipy.stats.logrank(x=_censored(x, trained), y=_censored(y, trained0)).pvalue)
     told = f"{solved} of {x.size} solved seeds against {solved0} of {y.size} of the authors'"
     late, late0 = (np.where(np.isnan(sample), math.inf, sample) for sample in (x, y))
     found = _compared(late, late0, p_value, told, "log-rank", "later")
@@ -45,9 +45,9 @@ def compare_times(ours: ArrayLike, theirs: ArrayLike, trained: float, trained0: 
     return found
 
 
-def _censored(sample: NDArray[np.float64], trained: float) -> CensoredData:
+def _censored(sample: NDArray[np.float64], trained: float) -> "scipy.stats.CensoredData":
     missing = np.isnan(sample)
-    return CensoredData(uncensored=sample[~missing], right=np.full(int(missing.sum()), trained))
+    return scipy.stats.CensoredData(uncensored=sample[~missing], right=np.full(int(missing.sum()), trained))
 
 
 def compare_values(ours: ArrayLike, theirs: ArrayLike) -> Comparison:
@@ -66,7 +66,7 @@ def compare_values(ours: ArrayLike, theirs: ArrayLike) -> Comparison:
     x, y = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
     if min(x.size, y.size) < 2:
         return not_comparable(f"two samples need 2 solved seeds each, got {x.size} and {y.size}")
-    p_value = float(mannwhitneyu(x, y, method="asymptotic").pvalue)
+    p_value = float(scipy.stats.mannwhitneyu(x, y, method="asymptotic").pvalue)
     told = f"{x.size} solved seeds against {y.size} of the authors'"
     return _compared(x, y, p_value, told, "Mann-Whitney", "larger")
 
@@ -80,7 +80,7 @@ def paired(ours: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> str:
     "2 of 4 seeds end as the authors' do, 1 is solved here alone and 1 there alone (McNemar, p = 1)"
     """
     here, there = int(np.sum(ours & ~theirs)), int(np.sum(theirs & ~ours))
-    p_value = float(binomtest(here, here + there).pvalue) if here + there else 1.0
+    p_value = float(scipy.stats.binomtest(here, here + there).pvalue) if here + there else 1.0
     alike = f"{len(ours) - here - there} of {len(ours)} seeds end as the authors' do"
     verb = "is" if here == 1 else "are"
     return f"{alike}, {here} {verb} solved here alone and {there} there alone (McNemar, p = {p_value:.2g})"

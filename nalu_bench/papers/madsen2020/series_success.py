@@ -67,6 +67,7 @@ class SeriesSuccess(Sweep):
     """
 
     split = "test"
+    own_words = ("length",)
     settings = SeriesSuccessSettings
     report: SeriesSuccessSettings
     panels: ClassVar[Mapping[str, tuple[str, str, float]]] = {

@@ -96,13 +96,14 @@ class Surface(Kind):
     like a NAC₊ with given weights.
     """
 
+    own_words = ("epsilon",)
     settings = SurfaceSettings
     report: SurfaceSettings
     metrics: ClassVar[Mapping[str, Span | None]] = dict.fromkeys(METRICS)
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         models = {panel.model for panel in self.report.panels}
-        return {"task": {self.report.task}, "operation": {self.report.operation}, "model": models}
+        return {"task": {self.report.task}, "operation": {self.report.operation}, "model": models, "split": set()}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         for panel in self.report.panels:

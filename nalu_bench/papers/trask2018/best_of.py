@@ -74,6 +74,7 @@ class BestOf(Kind):
     """
 
     apart = ("task", "setting", "operation", "model")
+    own_words = (NUMBER, TOKEN)
     settings = BestOfSettings
     report: BestOfSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {MEASURE: ERRORS, PREDICTION: NUMBERS, f"{CLAIM}*": None}

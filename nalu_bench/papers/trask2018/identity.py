@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
+import scipy
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
@@ -68,6 +68,10 @@ class Identity(Kind):
     metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}{name}": None for name in identity_claims.NAMES}
     shows_notes = True
 
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        found = super().words(cells)
+        return found | {"split": found["split"] | {*self.report.ranges}}
+
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
         for want in cells:
@@ -86,7 +90,7 @@ class Identity(Kind):
     def rows(self, measured: Measured) -> list[Row]:
         cells = self._cells(measured)
         means = {name: [_mean_or_worst(errors[name]) for _, errors, _ in cells] for name in self.report.ranges}
-        ranks = {name: rankdata(values, method="min") for name, values in means.items()}
+        ranks = {name: scipy.stats.rankdata(values, method="min") for name, values in means.items()}
         limits = {name: self.report.claims.failing * self._scale(measured, name) for name in self.report.ranges}
         rows = []
         for number, (place, errors, runs) in enumerate(cells):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from nalu_bench.analysis.stats.compare import Limits
 from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, no_finer, wilson_interval
@@ -125,7 +125,7 @@ class Tests:
     def _correlation(self, ends: tuple[float, float]) -> tuple[float, Limits]:
         """Spearman's correlation of the error outside and the non-linearity over a range, with its interval."""
         names = self._measured
-        degree = rankdata([nonlinearity(name, *ends) for name in names])
+        degree = scipy.stats.rankdata([nonlinearity(name, *ends) for name in names])
         measured = np.array([[self.errors[name]["outside"].mean()] for name in names])
         resampled = np.array([self._resampled[name]["outside"] for name in names])
         return float(_spearman(degree, measured)[0]), _percentiles(_spearman(degree, resampled))
@@ -220,7 +220,7 @@ def _percentiles(values: Array) -> Limits:
 
 def _spearman(degree: Array, values: Array) -> Array:
     """Spearman's correlation of degree (A,) with every column of values (A, R)."""
-    ranks = rankdata(values, axis=0)
+    ranks = scipy.stats.rankdata(values, axis=0)
     centred, degree = ranks - ranks.mean(axis=0), degree - degree.mean()
     together: Array = degree @ centred / np.sqrt((centred**2).sum(axis=0) * (degree**2).sum())
     return together

@@ -72,6 +72,7 @@ class SeriesErrors(Kind):
     """
 
     apart = ("operation", "model")
+    own_words = ("length",)
     settings = SeriesErrorsSettings
     report: SeriesErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"mae": ERRORS, "mse": ERRORS, "digits": (0, 100), f"{CLAIM}*": None}

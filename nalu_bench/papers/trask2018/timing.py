@@ -80,6 +80,7 @@ class Timing(Kind):
     were used to choose the protocol; `claims`, see `timing_claims.Sentence`; `differences`, pairs of models.
     """
 
+    own_words = ("T",)
     settings = TimingSettings
     report: TimingSettings
     shows_notes = True

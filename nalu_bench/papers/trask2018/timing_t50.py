@@ -7,8 +7,8 @@ statistics below it are those of the Kaplan-Meier curve.
 from collections.abc import Mapping
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import CensoredData, logrank
 
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import mean_difference
@@ -77,9 +77,9 @@ def log_rank(samples: Array, others: Array, last: int) -> float:
     both = np.concatenate([samples, others])
     if np.all(both == both[0]):
         return 1.0
-    return float(logrank(x=_censored(samples, last), y=_censored(others, last)).pvalue)
+    return float(scipy.stats.logrank(x=_censored(samples, last), y=_censored(others, last)).pvalue)
 
 
-def _censored(samples: Array, last: int) -> CensoredData:
+def _censored(samples: Array, last: int) -> "scipy.stats.CensoredData":
     beyond = np.isinf(samples)
-    return CensoredData(uncensored=samples[~beyond], right=np.full(int(beyond.sum()), float(last)))
+    return scipy.stats.CensoredData(uncensored=samples[~beyond], right=np.full(int(beyond.sum()), float(last)))

@@ -1,5 +1,6 @@
 """A report that does not fit its cells is refused before anything is trained."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,45 @@ def test_a_kind_or_a_setting_that_does_not_fit_is_told_before_training(
     cells = compose.plan_cells([*(words or ["task=ten_parameter"]), "budget=smoke"], multirun=False).cells
     with pytest.raises(UsageError, match=message):
         kind_of(report, tmp_path).check(cells)
+
+
+SPLITS = [
+    ({"kind": "success", "criterion": "task"}, ["task=ten_parameter"], "extrapolation, validation"),
+    ({"kind": "leaderboard"}, ["task=subsections"], "extrapolation, validation"),
+    (IDENTITY, ["task=identity"], "extrapolation, inside, outside, validation"),
+]
+
+
+@pytest.mark.parametrize(("report", "words", "known"), SPLITS)
+def test_a_printed_split_that_no_cell_has_is_refused_with_those_there_are(
+    report: dict[str, Any], words: list[str], known: str, tmp_path: Path
+) -> None:
+    cells = compose.plan_cells([*words, "budget=smoke"], multirun=False).cells
+    task, model, metric = cells[0].cell.task.name, cells[0].cell.model.name, "success_rate"
+    metric = "claim_fail" if report is IDENTITY else metric
+    row = f"{task},,,tset,{model},{metric},,,,,,a paper"
+    (tmp_path / "it.published.csv").write_text(f"{','.join(COLUMNS)}\n{row}\n")
+    with pytest.raises(UsageError, match=rf"unknown split in it.published.csv, row 2 'tset'.* Known: {known}\."):
+        kind_of(report, tmp_path).check_printed(cells)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("hiden=4", r"unknown word of the setting in it.published.csv, row 2 'hiden'; did you mean 'hidden'\?"),
+        ("hidden=5", r"unknown hidden in it.published.csv, row 2 '5'\. Known: 2, 4"),
+        ("hidden", r"a setting must be written as hidden=4;length=10, each word once, got 'hidden'"),
+        ("hidden=2;hidden=4", r"each word once, got 'hidden=2;hidden=4'"),
+    ],
+)
+def test_a_printed_setting_that_no_cell_has_is_refused(setting: str, message: str, tmp_path: Path) -> None:
+    words = ["task=ten_parameter", "budget=smoke", "model.hidden_size=2,4"]
+    cells = [replace(want, settings={"hidden": want.cell.value("model.hidden_size")})
+             for want in compose.plan_cells(words, multirun=True).cells]  # fmt: skip
+    row = f"ten_parameter,{setting},mul,extrapolation,nmu,success_rate,0.5,,,,,a paper"
+    (tmp_path / "it.published.csv").write_text(f"{','.join(COLUMNS)}\n{row}\n")
+    with pytest.raises(UsageError, match=message):
+        kind_of({"kind": "success", "criterion": "task"}, tmp_path).check_printed(cells)
 
 
 def test_a_printed_bound_is_refused_where_a_number_is_compared(tmp_path: Path) -> None:
