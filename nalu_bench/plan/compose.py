@@ -444,19 +444,34 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     GlobalHydra.instance().clear()
     shipped, *others = folders.of_configurations()
     for group in groups:
-        key, _, name = group.partition("=")
-        folders.text(group_files(key)[name])
+        for path in _with_bases(*group.split("=", 1)):
+            folders.text(path)
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
             return _typed(
                 compose("config", overrides=[*groups, f"hydra.searchpath=[{','.join(map(_quoted, others))}]"]), groups
             )
+    except RecursionError:
+        raise UsageError(
+            f"cannot compose {' '.join(groups)}: the `defaults` of a file must not lead back to the file itself."
+        ) from None
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, OSError, ValueError) as error:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
         told = f"cannot compose {' '.join(groups) or 'the defaults'}: {error}"
         raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
+
+
+def _with_bases(group: str, name: str) -> dict[Path, None]:
+    """The YAML file of a name, and those of the names in its `defaults`, on which it builds."""
+    files, found, left = group_files(group), dict[Path, None](), [name]
+    while left:
+        if (path := files.get(str(left.pop()))) and path not in found:
+            found[path] = None
+            bases = folders.stated(path).get("defaults")
+            left += bases if isinstance(bases, list) else []
+    return found
 
 
 def _fault_of_file(error: Exception) -> str:

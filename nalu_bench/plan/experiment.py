@@ -24,6 +24,8 @@ from nalu_bench.plan.schemas import filled
 DEFAULT_BUDGET = "short"
 """The budget if none is given."""
 
+UNREADABLE = "cannot be read, see nalu-bench status"
+
 OWN_WIDTH = "device.width"
 """The setting of a machine that is among the words of results: blocks of another width have other bits."""
 
@@ -215,10 +217,11 @@ def names() -> list[str]:
 def about(name: str) -> str:
     """Title and source of an experiment in a line; its file is not checked."""
     try:
-        content = yaml.safe_load(folders.text(_files()[name]))
-        return f"{content['title']} ({content['source']})"
+        content = folders.parsed(folders.text(_files()[name]))
+        title, source = content["title"], content["source"]
     except (UsageError, yaml.YAMLError, ValueError, KeyError, TypeError):
-        return "cannot be read, see nalu-bench status"
+        return UNREADABLE
+    return f"{title} ({source})" if isinstance(title, str) and isinstance(source, str) else UNREADABLE
 
 
 def load(name: str) -> Experiment:

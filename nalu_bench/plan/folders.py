@@ -13,11 +13,12 @@ such folder. The subfolder `experiments/` of each holds experiments. Folders add
 import functools
 import importlib.util
 import itertools
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -30,8 +31,23 @@ ENTRY_POINTS = "nalu_bench.conf"
 
 EXPERIMENTS = "experiments"
 
+TAG = "tag:yaml.org,2002:"
+NUMBERS = {f"{TAG}int", f"{TAG}float"}
+TAGS = NUMBERS | {f"{TAG}{kind}" for kind in ("map", "seq", "str", "bool", "null", "merge")}
+"""What YAML may hold here; others are sets, dates by a tag, bytes, and objects of programs."""
+
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's where it is there: it takes a tenth of the time."""
+
+
+class Parser(PARSER):  # type: ignore[misc]
+    """YAML's safe loader, which leaves dates as texts, as OmegaConf does."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        sign: [one for one in known if one[0] != f"{TAG}timestamp"]
+        for sign, known in PARSER.yaml_implicit_resolvers.items()
+    }
+
 
 MOST_VALUES = 1_000_000
 """Keys and values of a YAML file; the largest that are shipped have some thousands."""
@@ -91,17 +107,27 @@ def values(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file; raises UsageError if it cannot be read."""
     content = text(path)
     try:
-        found = yaml.safe_load(content)
-    except (ValueError, yaml.YAMLError) as error:  # ValueError: no date, such as 2026-02-30
+        found = parsed(content)
+    except (ValueError, yaml.YAMLError) as error:
         raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
     return found if isinstance(found, dict) else {}
 
 
+def parsed(content: str) -> Any:
+    """The values of a YAML text."""
+    return Parser(content).get_single_data()
+
+
 def text(path: Path) -> str:
-    """The text of a YAML file; raises UsageError if it cannot be read, or if its aliases stand for too much."""
+    """The text of a YAML file.
+
+    Raises:
+        UsageError if it cannot be read, if its aliases stand for too much, or if a value is not what it seems to be.
+    """
     try:
         found = read_text(path)
-        count = _count(yaml.compose(found, PARSER), {})
+        root = yaml.compose(found, Parser)
+        count, nodes = _count(root, {}), list(_nodes(root, set()))
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:  # the latter for one that is nested too deep
         raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
     if count > MOST_VALUES:
@@ -109,7 +135,35 @@ def text(path: Path) -> str:
             f"{path} must hold at most {MOST_VALUES:,} keys and values, and with what its aliases (*name) stand for it "
             f"has {count:,}; write out what is needed."
         )
+    for node in nodes:
+        if why := _surprise(node):
+            raise UsageError(f"{path}, line {node.start_mark.line + 1}: {why}.")
     return found
+
+
+def _nodes(node: Any, seen: set[int]) -> Iterator[Any]:
+    """A node of YAML and all below it, each once."""
+    if node is None or id(node) in seen:
+        return
+    seen.add(id(node))
+    yield node
+    if not isinstance(node, yaml.ScalarNode):
+        inner = itertools.chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+        for one in inner:
+            yield from _nodes(one, seen)
+
+
+def _surprise(node: Any) -> str:
+    """Why a value is not what it seems to be: a number in base 60 or 8, or something that files here do not hold."""
+    if node.tag not in TAGS:
+        tag = node.tag.replace(TAG, "!!")
+        return f"values must be texts, numbers, truth values, null, lists and mappings, got {tag}; leave the tag out"
+    if node.tag in NUMBERS and (":" in node.value or re.fullmatch(r"[-+]?0[0-7_]+", node.value)):
+        return (
+            f"YAML takes {node.value} for {parsed(node.value)}, as of base {60 if ':' in node.value else 8}; "
+            "write the number that is meant, or a text in quotes"
+        )
+    return ""
 
 
 def _count(node: Any, seen: dict[int, int]) -> int:

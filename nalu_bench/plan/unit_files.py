@@ -62,8 +62,9 @@ def load(name: str) -> UnitFile:
 def _read(path: Path) -> UnitFile:
     where = f"unit/{path.name}"
     try:
+        folders.text(path)
         content = OmegaConf.to_container(OmegaConf.load(path))
-    except (yaml.YAMLError, OmegaConfBaseException, OSError, ValueError) as error:
+    except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
     return filled(UnitFile, content, where)
 

@@ -74,6 +74,13 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         ({"settings": "{hidden: [1]}"}, "settings must name a dotted key of a cell for hidden, got [1]"),
         ({"titel": "Mine"}, "unknown key of experiments/mine/table.yaml 'titel'; did you mean 'title'?"),
         ({"title": "[1]"}, "title must be a text"),
+        ({"title": "2026"}, "title must be a text, got 2026"),
+        ({"source": "yes"}, "source must be a text, got True"),
+        ({"title": "!!set {a, b}"}, "values must be texts, numbers, truth values, null, lists and mappings, got !!set"),
+        ({"source": "!!timestamp 2026-11-26"}, "lists and mappings, got !!timestamp; leave the tag out"),
+        ({"budgets": f"{{smoke: {{seeds: 1:20, steps: 20, {REST}}}}}"}, "YAML takes 1:20 for 80, as of base 60; write"),
+        ({"cells": "[{overrides: [], grid: {seeds: [-1:30.5]}}]"}, "YAML takes -1:30.5 for -90.5, as of base 60"),
+        ({"budgets": f"{{smoke: {{seeds: 010, steps: 20, {REST}}}}}"}, "YAML takes 010 for 8, as of base 8; write"),
         ({"remarks": "5"}, "remarks must be a list of texts"),
     ],
 )
@@ -104,6 +111,17 @@ def test_a_file_that_is_no_mapping_in_utf_8_is_a_plain_error(content: bytes, wor
     assert words in str(caught.value)
 
 
+def test_a_date_is_a_text_and_so_is_what_stands_in_quotes(write: Write) -> None:
+    write(title="2026-11-26", source="'1:20'")
+    assert experiment.load("mine/table").heading == experiment.about("mine/table") == "2026-11-26 (1:20)"
+
+
+def test_a_title_cannot_command_the_terminal_of_a_listing(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write(title=r'"\e[2J"')
+    assert main(["list", "experiment"]) == 0
+    assert r"\x1b[2J (nowhere)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("other", ["trask2018/tabel6", "mine/table"])
 def test_an_excerpt_is_of_other_experiments_that_exist(other: str, write: Write) -> None:
     with write().open("a", encoding="utf-8") as stream:
@@ -126,6 +144,11 @@ def test_a_share_that_is_none_is_refused(share: str) -> None:
         ("{kind: success, criterion: author}", "unknown criterion 'author'"),
         ("{kind: success, criterion: task, layuot: {}}", "did you mean 'layout'"),
         ("{kind: success, criterion: task, layout: 5}", "the report of mine/table: layout"),
+        (
+            "{kind: success, criterion: task, layout: {model: [nmuu]}}",
+            "unknown model of layout in the report of mine/t",
+        ),
+        ("{kind: success, criterion: task, not_comparable: {rate: x}}", "unknown metric of not_comparable in the rep"),
         ("{kind: sweep, criterion: task, axis: Size}", "must set against"),
         ("{kind: best_of, count: 1, over: {}, splits: [train]}", "the report of mine/table: splits"),
     ],
@@ -134,11 +157,12 @@ def test_a_report_that_cannot_be_made_is_refused_before_training(
     report: str, words: str, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = write(report=report).parents[2] / "home"
-    assert main(["run", "experiment=mine/table", "budget=smoke"]) == 2
-    error = capsys.readouterr().err
-    assert words in error
-    assert "Traceback" not in error
-    assert not home.exists()
+    for verb in ("run", "status"):
+        assert main([verb, "experiment=mine/table", "budget=smoke"]) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert "Traceback" not in error
+        assert not home.exists()
 
 
 def test_a_budget_has_any_name_and_no_printed_numbers_mean_no_verdicts(

@@ -33,6 +33,21 @@ def test_a_users_folder_adds_names(conf: Path) -> None:
     assert want.cell.model.hidden_size == 5
 
 
+def test_a_file_whose_defaults_lead_back_to_it_is_refused(conf: Path) -> None:
+    (conf / "model" / "mine.yaml").write_text("defaults: [other, _self_]\nname: mine\n")
+    (conf / "model" / "other.yaml").write_text("defaults: [mine, _self_]\nname: other\n")
+    with pytest.raises(UsageError, match="the `defaults` of a file must not lead back to the file itself"):
+        compose.plan_cells(["model=mine"], multirun=False)
+
+
+@pytest.mark.parametrize("home", ["x" * 5000, "/dev/null/home"])
+def test_a_home_that_cannot_be_is_refused(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", home)
+    for ask in (paths.runs_dir, paths.results_dir):
+        with pytest.raises(UsageError, match=r"NALU_BENCH_HOME must name a folder, got .* \((File name too|Not a dir)"):
+            ask()
+
+
 def test_a_users_file_of_a_shipped_name_is_refused_with_both(conf: Path) -> None:
     (conf / "model" / "nmu.yaml").write_text(MODEL.format("nmu"))
     words = rf"nmu is taken by {paths.conf_dir()}/model/nmu.yaml and {conf}/model/nmu.yaml; rename one"
@@ -49,6 +64,9 @@ def test_a_users_experiment_of_a_shipped_name_is_refused_with_both(conf: Path) -
 
 
 def test_a_folder_of_configurations_that_does_not_exist_is_refused(conf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NALU_BENCH_CONF", "one\ntwo" + "o" * 5000)
+    with pytest.raises(UsageError, match=r"NALU_BENCH_CONF must name a folder of configurations, got 'one\\ntwooo"):
+        experiment.names()
     monkeypatch.setenv("NALU_BENCH_CONF", str(conf / "nope"))
     for ask in (lambda: compose.plan_cells(["model=nmu"], False), experiment.names, lambda: looks.of_model("nmu")):
         with pytest.raises(UsageError, match=r"NALU_BENCH_CONF must name a folder of configurations, got .*nope"):
@@ -112,6 +130,20 @@ def test_a_key_that_a_file_lacks_or_that_is_wrong_is_named_with_the_file(text: s
     (conf / "model" / "mine.yaml").write_text(text)
     with pytest.raises(UsageError, match=re.escape(message)):
         compose.plan_cells(["model=mine"], multirun=False)
+
+
+def test_a_number_of_base_60_is_refused_in_a_file_its_base_and_its_unit_and_is_no_number_in_a_command(
+    conf: Path,
+) -> None:
+    (conf / "unit").mkdir()
+    (conf / "unit" / "odd.yaml").write_text("unit: nau\nlook: 1:20\n")
+    (conf / "model" / "mine.yaml").write_text(MODEL.format("mine").replace("size: 5", "size: 1:20"))
+    (conf / "model" / "next.yaml").write_text("defaults: [mine, _self_]\nname: next\n")
+    for word in ("model=mine", "model=next", "unit=odd"):
+        with pytest.raises(UsageError, match="YAML takes 1:20 for 80, as of base 60"):
+            compose.plan_cells([word], multirun=False)
+    with pytest.raises(UsageError, match=r"recipe\.steps must be a whole number, got '1:20'"):
+        compose.plan_cells(["recipe.steps=1:20"], multirun=False)
 
 
 PULL = "unit: nau\npenalties:\n  sparsity: {weight: 0, start: 0, end: 0}\n"
