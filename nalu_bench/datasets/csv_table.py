@@ -97,13 +97,38 @@ def _parsed(path: str) -> pd.DataFrame:
         )  # fmt: skip
     except pd.errors.EmptyDataError:
         raise _empty(path) from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} must be a text in UTF-8: {error}; save it as such.") from None
     except ValueError as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ").rstrip(".")
-        raise UsageError(f"{path} must be a CSV file in UTF-8: {reason}.") from None
+        raise _other_cells(path, reason) from None
 
 
 def _empty(path: str) -> UsageError:
     return UsageError(f"{path} must hold a line with the names of its columns, then rows of numbers.")
+
+
+def _other_cells(path: str, reason: str) -> UsageError:
+    """The error for a text whose lines are not cut into cells in one way."""
+    first = _content(path).decode("utf-8-sig", "replace").lstrip().partition("\n")[0].strip()
+    if _cut_otherwise(first.split(",")):
+        return _separated(path, first)
+    return UsageError(
+        f"every line of {path} must have as many cells as its first, with commas between them: {reason}; numbers need "
+        "a point, and texts with a comma quotes."
+    )
+
+
+def _cut_otherwise(names: list[str]) -> bool:
+    """Whether what should be a line of names is a single one, which holds what other programs write between cells."""
+    return len(names) == 1 and re.search(r"[;\t|]", names[0]) is not None
+
+
+def _separated(path: str, first: str) -> UsageError:
+    return UsageError(
+        f"commas must separate the cells of {path}, and its first line is {first!r:.200}; save it with commas, and "
+        "with a point in numbers."
+    )
 
 
 def _check_names(path: str, names: list[str]) -> None:
@@ -116,8 +141,8 @@ def _check_names(path: str, names: list[str]) -> None:
             f"the first line of {path} must name every column, and number {names.index('') + 1} of {len(names)} has "
             "no name; name it, or leave the row numbers out when the file is written (pandas: index=False)."
         )
-    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
-        raise UsageError(f"commas must separate the cells of {path}, and its first line is '{names[0]}'.")
+    if _cut_otherwise(names):
+        raise _separated(path, names[0])
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise UsageError(

@@ -212,9 +212,14 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         (None, "my.csv must be a file that can be read (No such file ... seen from ... set task.data to its path"),
         ("", "my.csv must hold a line with the names of its columns, then rows of numbers"),
         ("a,b,y,z\n", "my.csv must hold a line with the names of its columns, then rows of numbers"),
-        (b"a,b,y,z\n\xff,1,1,1\n", "my.csv must be a CSV file in UTF-8: ... decode"),
-        (GOOD + "1,2,3,4,5\n", "my.csv must be a CSV file in UTF-8: Expected 4 fields in line 7, saw 5"),
-        ("a,b\n1,1,1\n", "my.csv must be a CSV file in UTF-8: Expected 2 fields in line 2, saw 3"),
+        (b"a,b,y,z\n\xff,1,1,1\n", "my.csv must be a text in UTF-8: ... decode ... save it as such"),
+        (
+            GOOD + "1,2,3,4,5\n",
+            "every line of my.csv must have as many cells as its first ... Expected 4 fields in line 7",
+        ),
+        ("a,b\n1,1,1\n", "every line of my.csv must have as many cells as its first ... Expected 2 fields in line 2"),
+        ("a;b;y;z\n1,5;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'; save it"),
+        ("a\tb\n1,5\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
         (
             "a,b,y,z\n" + "".join(f"{1.7e9 + 60 * row:.0f},1,{row},1\n" for row in range(40)),
             "a of my.csv has 40 different values in its first 40 rows, and 19 ... or choose task.scale=standard",
