@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from nalu_bench import __version__, output
-from nalu_bench.errors import UsageError, plain_warnings
+from nalu_bench.errors import UsageError, in_a_line, plain_warnings
 from nalu_bench.verbs import article, explain, leaderboard, names, report, run, show, status, verify
 
 VERBS = {
@@ -30,12 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with output.lenient() as (out, err):
         try:
             code = _run(arguments)
-        finally:  # also where the parser ends the program, as after the help
+        finally:
             lost = output.fault(out)
             if lost:
                 print(f"error: cannot write to standard output: {lost}.", file=sys.stderr)
             output.fault(err)
-    return code or int(bool(lost))
+    return code or int(bool(lost) and not err.absent)  # who closes both, as a daemon does, wants no word of it
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -47,11 +47,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         plain_warnings()
         return int(options.command(options))
     except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {in_a_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130
+    except SystemExit as end:  # of the parser, as after the help
+        return end.code if isinstance(end.code, int) else 1
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:

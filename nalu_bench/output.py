@@ -17,10 +17,10 @@ GONE = {errno.EPIPE, errno.EIO}
 
 
 class Nowhere(io.TextIOBase):
-    """Takes every text, of a process that was started without a standard output or error."""
+    """Refuses every text, of a process that was started without a standard output or error."""
 
     def write(self, text: str) -> int:
-        return len(text)
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class Lenient:
@@ -30,10 +30,12 @@ class Lenient:
         stream: None for `Nowhere`.
 
     Attributes:
+        absent: whether there is no stream at all.
         lost: the last error; None as long as there is none.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
+        self.absent = stream is None
         self.stream = stream or Nowhere()
         self.lost: Exception | None = None
 

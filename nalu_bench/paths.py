@@ -38,9 +38,22 @@ def work_dir() -> Path:
     """The folder of `runs/` and `results/`: NALU_BENCH_HOME if set, else the checkout, else the current folder.
 
     It is absolute, because a plan is carried out by other processes, too, which may be in other folders.
+
+    Raises:
+        UsageError for a name that no folder can have.
     """
     home = os.environ.get("NALU_BENCH_HOME")
-    return Path(home).absolute() if home else (CHECKOUT if in_checkout() else Path.cwd())
+    if not home:
+        return CHECKOUT if in_checkout() else Path.cwd()
+    try:
+        os.stat(home)
+    except FileNotFoundError:
+        pass  # it is made once something is written
+    except OSError as error:
+        raise UsageError(
+            f"NALU_BENCH_HOME must name a folder, got {home!r:.200} ({error.strerror}); set another one, or unset it."
+        ) from None
+    return Path(home).absolute()
 
 
 def runs_dir() -> Path:
@@ -56,8 +69,10 @@ def results_dir() -> Path:
 def user_conf_dir() -> Path | None:
     """The user's own folder of YAML files (NALU_BENCH_CONF), searched after the shipped one."""
     folder = os.environ.get("NALU_BENCH_CONF")
-    if folder and not Path(folder).is_dir():
-        raise UsageError(f"NALU_BENCH_CONF must name a folder of configurations, got {folder}; make it, or unset it.")
+    if folder and not os.path.isdir(folder):  # Path.is_dir raises for a name that is too long
+        raise UsageError(
+            f"NALU_BENCH_CONF must name a folder of configurations, got {folder!r:.200}; make it, or unset it."
+        )
     return Path(folder).resolve() if folder else None
 
 

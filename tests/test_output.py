@@ -88,6 +88,14 @@ def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
     assert "rror" not in done.stderr
 
 
+@pytest.mark.parametrize("words", ["list unit", "show model=nmu", "status task=ten_parameter", "--help"])
+def test_a_command_whose_standard_output_is_closed_says_so_and_fails(words: str) -> None:
+    code = f"exec {sys.executable} -m nalu_bench {words} >&-"
+    done = subprocess.run(["sh", "-c", code], check=False, timeout=120, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write to standard output: Bad file descriptor.\n"
+
+
 def test_status_stops_to_watch_when_nobody_reads_it() -> None:
     reading, writing = os.pipe()
     os.close(reading)

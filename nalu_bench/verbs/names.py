@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable
 
 from nalu_bench import paths, registry
-from nalu_bench.errors import unknown
+from nalu_bench.errors import in_a_line, unknown
 from nalu_bench.verbs import asked
 
 NAME, WIDTH = 26, 100
@@ -32,7 +32,7 @@ def names(options: argparse.Namespace) -> int:
         told = [_entry(name, lines) for name, lines in _described(kind).items()]
         print(f"{kind}:", *told, sep="\n", flush=True)
     for reason in folders.installed().lost:
-        print(f"warning: {reason}", file=sys.stderr)
+        print(f"warning: {in_a_line(reason)}", file=sys.stderr)
     return 0
 
 
@@ -58,7 +58,8 @@ def _experiment(name: str) -> list[str]:
 
 def _entry(name: str, lines: Iterable[str]) -> str:
     """A name, and beside it its lines, each wrapped."""
-    wrapped = [part for line in lines for part in textwrap.wrap(line, WIDTH - NAME - 3) or [""]]
+    wrapped = [part for line in map(in_a_line, lines) for part in textwrap.wrap(line, WIDTH - NAME - 3) or [""]]
+    name = in_a_line(name)
     first = f"  {name:{NAME}} "
     if len(name) > NAME:
         wrapped, first = ["", *wrapped], f"  {name}"

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from nalu_bench import paths
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, in_a_line
 from nalu_bench.verbs import asked
 
 
@@ -43,7 +43,7 @@ def verify(options: argparse.Namespace) -> int:
         found = check(folder)
         print(f"{name:24} {found.describe()}", flush=True)
         for fault in found.faults:
-            print(f"  {name}: {fault}", file=sys.stderr)
+            print(f"  {name}: {in_a_line(fault)}", file=sys.stderr)
         total += found
     print(f"{'in all':24} {total.describe()}", flush=True)
     wrong = _rerun(options, list(chosen.values())) if options.rerun else 0
@@ -64,7 +64,7 @@ def _rerun(options: argparse.Namespace, folders: list[Path]) -> int:
         try:
             outcome = rerun(block)
         except UsageError as error:
-            print(f"{block.label}: {error}", file=sys.stderr)
+            print(f"{block.label}: {in_a_line(error)}", file=sys.stderr)
             wrong += 1
             continue
         print(outcome.describe(), flush=True)
