@@ -43,7 +43,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         given = _flags_first(sys.argv[1:] if arguments is None else arguments)
         parser = _parser(given[0] if given else "")
         _complete(parser)
-        options = parser.parse_args(given)
+        try:
+            options = parser.parse_args(given)
+        except SystemExit as end:  # after the help, or a flag that there is not
+            return int(end.code or 0)
         plain_warnings()
         return int(options.command(options))
     except UsageError as error:
@@ -52,8 +55,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130
-    except SystemExit as end:  # of the parser, as after the help
-        return end.code if isinstance(end.code, int) else 1
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:
