@@ -12,8 +12,8 @@ from nalu_bench.errors import CallError
 
 Initialiser = Callable[[Tensor, Generator | None], object]
 
-MOST_FEATURES = 2**31 - 1
-"""Inputs or outputs of a unit: a single row of more would fill 8 GiB."""
+MOST_FEATURES = 2**63 - 1
+"""Inputs or outputs of a unit: torch's sizes are integers of 64 bits. What fits is a question of memory."""
 
 
 class Unit(nn.Module):
