@@ -13,7 +13,6 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan import folders
 from nalu_bench.plan.unit_files import SHAPE, names_of
 
-
 UNTOLD = (SHAPE, "single", "")
 """The shapes that a label does not name: the usual one, and one unit alone."""
 

@@ -115,8 +115,8 @@ class Recipe:
         if self.reinitialize_after and counts and not keeps:
             raise UsageError(
                 f"recipe.reinitialize_after must be 0 with recipe.optimizer={self.optimizer} and "
-                f"recipe.restart={self.restart}; choose rmsprop or sgd to start anew, or a rule that keeps the optimiser, "
-                "such as recipe.restart=halves_validation."
+                f"recipe.restart={self.restart}; choose rmsprop or sgd to start anew, or a rule that keeps the "
+                "optimiser, such as recipe.restart=halves_validation."
             )
 
     def _check_updates(self) -> None:

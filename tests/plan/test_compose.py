@@ -35,7 +35,8 @@ from nalu_bench.plan import compose, experiment
         (["task=identity", "task.probed=20000000"], "task.probed must be at most 100,000, got 20,000,000"),
         (
             ["model.penalties={sparsity:{weight:1,begin:0}}"],
-            "unknown key of model.penalties 'begin'; did you mean 'end'? Known: below, end, falling, most, start, tenfold_every, weight",
+            "unknown key of model.penalties 'begin'; did you mean 'end'? Known: below, end, falling, most, start, "
+            "tenfold_every, weight",
         ),
         (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),
@@ -57,8 +58,8 @@ from nalu_bench.plan import compose, experiment
         (["model.penalties.sparsty.weight=1"], "did you mean 'model.penalties.sparsity.weight'"),
         (
             ["model.penalties.sparsity=0.5"],
-            "model.penalties.sparsity holds weight, start, end, below, falling, tenfold_every, most: set one of them, as in "
-            "model.penalties.sparsity.weight=0.5",
+            "model.penalties.sparsity holds weight, start, end, below, falling, tenfold_every, most: set one of them, "
+            "as in model.penalties.sparsity.weight=0.5",
         ),
         (["recipe.learning_rate=inf"], "recipe.learning_rate must be a number up to 3e38, got inf"),
         (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),

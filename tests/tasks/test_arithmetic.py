@@ -193,6 +193,38 @@ def test_the_largest_error_is_as_large_as_that_of_errors_of_one_sign(make_task: 
     assert task.threshold("largest_error", samples=20_000) >= task.threshold("task", samples=20_000) > 0
 
 
+@pytest.mark.parametrize(("criterion", "epsilon"), [("nalm_1e-5", 1e-5), ("nalm_1e-4", 1e-4)])
+def test_the_thresholds_of_nalm_are_those_of_its_formulas(make_task: MakeTask, criterion: str, epsilon: float) -> None:
+    """For x and y from U[2, 6]: moments of single numbers, and the error of each operation as a factor of them."""
+    single = {"features": 2, "subset_ratio": 0.5, "overlap_ratio": 0.0, "extrapolation": [2, 6]}
+    squared = 4**2 + 4**2 / 12  # E[x²]
+    squared_sum, inverse = 2 * squared + 2 * 4**2, 1 / 12  # E[(x + y)²]; E[1 / x²] = 1 / (2 · 6)
+    expected = {
+        "add": epsilon**2 * squared_sum, "sub": epsilon**2 * squared_sum,
+        "mul": (1 - (1 - epsilon) ** 2) ** 2 * squared**2,
+        "div": (1 - (1 - epsilon) / (1 + epsilon)) ** 2 * squared * inverse,
+    }  # fmt: skip
+    for operation, value in expected.items():
+        found = make_task(operation, **single).threshold(criterion, samples=400_000)
+        assert found == pytest.approx(value, rel=0.01), operation
+
+
+def test_the_threshold_of_nalm_counts_the_inputs_that_do_not_matter(make_task: MakeTask) -> None:
+    ten = {"features": 10, "subset_ratio": 0.1, "overlap_ratio": 0.0, "extrapolation": [2, 6]}
+    two = {"features": 2, "subset_ratio": 0.5, "overlap_ratio": 0.0, "extrapolation": [2, 6]}
+    for operation in ("add", "mul", "div"):
+        with_others, alone = (
+            make_task(operation, **sizes).threshold("nalm_1e-5", samples=50_000) for sizes in (ten, two)
+        )
+        assert with_others > 10 * alone
+
+
+def test_the_criterion_of_nalm_is_refused_where_it_says_nothing(make_task: MakeTask) -> None:
+    for task in (make_task("sqrt", features=2, subset_ratio=0.5, overlap_ratio=0.0), make_task("add", features=8)):
+        assert task.threshold("nalm_1e-5") is None
+        assert "is defined for add, sub, mul, div on single inputs" in task.without_threshold("nalm_1e-5")
+
+
 def test_an_unknown_criterion_is_refused(make_task: MakeTask) -> None:
     with pytest.raises(UsageError, match="unknown criterion 'author'; did you mean 'authors'"):
         make_task(features=8).threshold("author")

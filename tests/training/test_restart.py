@@ -155,7 +155,7 @@ def test_values_below_zero_are_refused(make_cell: MakeCell, key: str) -> None:
 
 
 def test_what_cannot_be_is_refused(make_cell: MakeCell) -> None:
-    with pytest.raises(UsageError, match="must be 0 with recipe.optimizer=adam and recipe.restart=stale"):
+    with pytest.raises(UsageError, match=r"must be 0 with recipe\.optimizer=adam and recipe\.restart=stale"):
         make_cell(reinitialize_after=1).recipe.validate()
     with pytest.raises(UsageError, match="unknown reinitialize_counting 'total'"):
         make_cell(reinitialize_counting="total").recipe.validate()

@@ -190,10 +190,11 @@ class Leaderboard(Kind):
         further = {line.place: line for line in lines if line.place.metric.startswith(f"{RATE}_")}
         rows: list[list[Shown]] = []
         for line in printed:
-            place, metrics = line.place, [f"{RATE}_{name}" for name in self.report.also]
+            place = line.place
+            others = [further.get(place.at(metric=f"{RATE}_{name}")) for name in self.report.also]
             where = [style.operation_label(place.task, place.operation), place.setting.get(self.report.axis, "")]
-            rows.append([*where, style.label(place.model), Theirs(line, percent, alone=True), Ours(line, percent), Judged(line),
-                         *(ours(further.get(place.at(metric=metric)), percent) for metric in metrics)])  # fmt: skip
+            rows.append([*where, style.label(place.model), Theirs(line, percent, alone=True), Ours(line, percent),
+                         Judged(line), *(ours(other, percent) for other in others)])  # fmt: skip
         header = ["", self.report.axis, "Unit", "printed", f"ours, {self.report.criterion}", "verdict",
                   *(f"ours, {name}" for name in self.report.also)]  # fmt: skip
         return Table(f"Share of seeds solved beside the printed one ({self.experiment.source})", header, rows)
@@ -204,7 +205,7 @@ class Leaderboard(Kind):
         for name, part in self._by_operation(lines).items():
             rates = _rates(part, self.report.axis)
             maps[name] = pd.DataFrame({style.label(model): rates[model] for model in _ranked(part)}).T
-        drawn = [line for line in lines if line.place.metric == RATE]
+        drawn = [line for line in lines if line.place.metric == RATE and line.n_seeds]
         columns = ["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]
         return heat_maps(maps, "Share of seeds solved"), frame(drawn)[columns]
 

@@ -149,14 +149,15 @@ class Line:
         return f"{self.verdict}{by}" if self.verdict else ""
 
 
+Item = TypeVar("Item")
 Key = TypeVar("Key")
 
 
-def grouped(lines: Iterable[Line], key: Callable[[Line], Key]) -> dict[Key, list[Line]]:
-    """Key -> its lines; keys and lines in order of appearance."""
-    found: dict[Key, list[Line]] = {}
-    for line in lines:
-        found.setdefault(key(line), []).append(line)
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Key -> its items, such as lines; keys and items in order of appearance."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
     return found
 
 

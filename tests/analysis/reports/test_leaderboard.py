@@ -1,5 +1,6 @@
-"""The leaderboard orders units by differences that are real."""
+"""The leaderboard orders units by differences that are real, and says which to take."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,77 +9,120 @@ import pytest
 from reported import cells_of, line_with, lines_of, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.reports.advice import told
 from nalu_bench.analysis.reports.leaderboard import Leaderboard
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.ranking import with_unit
 
-STATIC = experiment.load("leaderboard/static")
+GRID = experiment.load("mistry2022/single_module")
 SEEDS = 50
 
 
-def measured(solved: Mapping[tuple[str, str], int]) -> Measured:
-    """Runs of which so many are solved, by model and operation."""
+def measured(solved: Mapping[tuple[str, str, str], int]) -> Measured:
+    """Runs of which so many are solved, by model, operation and range; twice as many by the wider threshold."""
     seeds = np.arange(SEEDS)
     cells = [
         runs_of(
-            model, SEEDS, setting="inputs=2;range=[1, 2]", operation=operation, solved=seeds < count,
+            model, SEEDS, setting=f"range={where}", operation=operation, solved=seeds < count,
             solved_at=np.where(seeds < count, 1000.0 * (seeds + 1), np.nan), sparsity_error=1e-5,
+            **{"solved_nalm_1e-4": seeds < 2 * count},
         )
-        for (model, operation), count in solved.items()
+        for (model, operation, where), count in solved.items()
     ]  # fmt: skip
     return replace(measured_of(*cells), manifest={"parts": {}})
 
 
-def lines(solved: Mapping[tuple[str, str], int]) -> list[Line]:
-    return lines_of(Leaderboard(STATIC), measured(solved))
+def lines(solved: Mapping[tuple[str, str, str], int]) -> list[Line]:
+    return lines_of(Leaderboard(GRID), measured(solved))
 
 
+ONE, BOTH = "[1, 2]", "[-2, 2]"
 GOOD_AND_BAD = {
-    ("single_nac", "add"): 50, ("single_nac", "mul"): 0, ("single_nau", "add"): 49, ("single_nau", "mul"): 0,
-    ("single_nmu", "add"): 0, ("single_nmu", "mul"): 50,
+    ("single_nac", "add", ONE): 50, ("single_nac", "add", BOTH): 25, ("single_nau", "add", ONE): 49,
+    ("single_nau", "add", BOTH): 50, ("single_nalu", "add", ONE): 0, ("single_nalu", "add", BOTH): 0,
+    ("single_nmu", "mul", ONE): 25,
 }  # fmt: skip
 
 
 def number(rows: list[Line], model: str, metric: str) -> float:
-    return line_with(rows, model=model, metric=metric, task="").ours.value
+    return line_with(rows, model=model, metric=metric, split="").ours.value
 
 
-def test_a_win_is_a_difference_that_is_real() -> None:
+def test_a_win_is_a_difference_that_is_real_and_of_units_on_the_same_cell() -> None:
     rows = lines(GOOD_AND_BAD)
-    wins = {model: number(rows, model, "wins") for model in ("single_nac", "single_nau", "single_nmu")}
-    assert wins == {"single_nac": 1, "single_nau": 1, "single_nmu": 2}, "50 and 49 of 50 do not differ"
-    assert [number(rows, model, "losses") for model in wins] == [1, 1, 2]
-    assert number(rows, "single_nau", "success_rate") == 0.49
+    units = ("single_nac", "single_nau", "single_nalu", "single_nmu")
+    assert [number(rows, unit, "wins") for unit in units] == [2, 3, 0, 0], "50 and 49 of 50 do not differ"
+    assert [number(rows, unit, "losses") for unit in units] == [1, 0, 4, 0]
+    assert number(rows, "single_nac", "share") == 0.75
+    assert number(rows, "single_nac", "worst") == 0.5
 
 
-def test_models_stand_in_the_order_of_their_wins_and_then_of_their_success() -> None:
-    ranking, rates = Leaderboard(STATIC).tables(lines(GOOD_AND_BAD))
-    assert [row[1] for row in cells_of(ranking)] == ["NAC₊", "NMU", "NAU"]
-    assert rates.header[2:] == ["NAC₊", "NMU", "NAU"]
-    assert cells_of(rates)[0] == ["a + b", "2, [1, 2]", "100 %", "0 %", "98 %"]
+def test_units_stand_by_operation_in_the_order_of_their_wins() -> None:
+    advice, success, ranking, *_ = Leaderboard(GRID).tables(lines(GOOD_AND_BAD))
+    assert [row[0] for row in cells_of(advice)] == ["a + b", "a × b"]
+    assert success.header == ["", ONE, BOTH]
+    assert cells_of(success) == [["NAU", "98 %", "100 %"], ["NAC₊", "100 %", "50 %"], ["NALU", "0 %", "0 %"]]
+    assert cells_of(ranking)[0][:6] == ["1", "NAU", "99 %", "98 %", "3", "0"]
 
 
-def test_a_model_that_solves_nothing_has_no_step() -> None:
-    ranking = Leaderboard(STATIC).tables(lines({("single_nac", "add"): 0, ("single_nau", "add"): 50}))[0]
-    assert [row[1] for row in cells_of(ranking)] == ["NAU", "NAC₊"]
-    assert cells_of(ranking)[1][5:7] == ["–", "–"]
+def test_a_unit_that_solves_nothing_has_no_step() -> None:
+    *_, ranking = Leaderboard(GRID).tables(lines({("single_nac", "add", ONE): 0}))[:3]
+    assert cells_of(ranking)[0][6:8] == ["–", "–"]
 
 
-def test_the_figure_shows_every_cell() -> None:
-    figure, drawn = Leaderboard(STATIC).figure(measured(GOOD_AND_BAD), lines(GOOD_AND_BAD))
-    assert len(drawn) == 6
-    assert {text.get_text() for text in figure.axes[0].texts} == {"100", "98", "0"}
+def test_a_printed_share_stands_beside_ours_under_both_thresholds() -> None:
+    rows = lines({("single_nmu", "mul", ONE): 25})
+    printed = line_with(rows, model="single_nmu", metric="success_rate", setting=f"range={ONE}")
+    assert (printed.printed_text, str(printed.verdict)) == ("1.0", "differs")
+    assert line_with(rows, model="single_nmu", metric="success_rate_nalm_1e-4").ours.value == 1
+    table = Leaderboard(GRID).tables(rows)[-1]
+    own = [row for row in cells_of(table) if row[2] == "NMU" and row[1] == ONE]
+    assert [row[3:5] + row[6:] for row in own] == [["100 %", "50 % [37 %, 63 %]", "100 % [93 %, 100 %]"]]
+
+
+def test_the_figure_has_a_map_for_every_operation_with_every_share() -> None:
+    figure, drawn = Leaderboard(GRID).figure(measured(GOOD_AND_BAD), lines(GOOD_AND_BAD))
+    assert len(drawn) == len(GOOD_AND_BAD)
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["a + b", "a × b"]
+    assert {text.get_text() for text in figure.axes[0].texts} == {"100", "50", "98", "0"}
+
+
+@pytest.mark.parametrize(
+    ("rates", "sentence"),
+    [
+        ({"single_nau": {ONE: 1.0, BOTH: 0.96}, "single_nac": {ONE: 1.0, BOTH: 0.9}}, "NAU solves at least 95 %"),
+        ({"single_nau": {ONE: 0.2}, "single_nac": {ONE: 0.5}}, "No unit solves 95 % .* NAC₊ comes closest, with 50 %"),
+        ({"single_nau": {ONE: 0.0}}, "No unit solves a seed on any range"),
+        (
+            {"single_nmu": {ONE: 1.0, BOTH: 0.1, "[0, 1]": 1.0}, "single_nac": {ONE: 0.0, BOTH: 1.0, "[0, 1]": 0.0}},
+            r"No unit is reliable .* by NMU: 2 of 3. Solved by others: \[-2, 2\] by NAC₊.$",
+        ),
+        (
+            {"single_nmu": {ONE: 1.0, BOTH: 0.1}},
+            r"by NMU: 1 of 2. Solved by none: \[-2, 2\] \(at most 10 %\).$",
+        ),
+    ],
+)  # fmt: skip
+def test_the_advice_says_what_the_shares_say(rates: dict[str, dict[str, float]], sentence: str) -> None:
+    assert re.search(sentence, told(rates))
 
 
 def test_a_unit_that_does_not_exist_or_is_ranked_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown unit 'nuu'; did you mean"):
-        with_unit(STATIC, "nuu")
+        with_unit(GRID, "nuu")
     with pytest.raises(UsageError, match="nmu is ranked already"):
-        with_unit(STATIC, "nmu")
+        with_unit(GRID, "nmu")
+
+
+def test_a_further_unit_has_the_cells_and_the_recipe_of_two_plain_ones() -> None:
+    plan = compose.plan_experiment(with_unit(GRID, "relu"), ["budget=paper", "unit=relu"])
+    settings = {(want.cell.task.setting()["operation"], str(want.words())) for want in plan.cells}
+    assert len(settings) == len(plan.cells) == 9 * 5
+    assert {want.cell.recipe.learning_rate for want in plan.cells} == {0.001}
 
 
 def test_both_budgets_share_their_runs() -> None:
-    plans = [compose.plan_experiment(STATIC, [f"budget={budget}"]) for budget in ("paper", "short")]
+    plans = [compose.plan_experiment(GRID, [f"budget={budget}"]) for budget in ("paper", "short")]
     assert [want.cell.digest for want in plans[0].cells] == [want.cell.digest for want in plans[1].cells]

@@ -20,6 +20,8 @@ UNITS = {
 LECTURE = "extrapolation U[2,6)"
 """The split of the lecture of 2023, which trains on U[1, 2) alone and states ε = 1e-5."""
 
+LECTURED = "Mistry, lecture of February 2023"
+
 RANGE = re.compile(r"U\[(-?[\d.]+),(-?[\d.]+)\)$")
 
 
@@ -34,7 +36,8 @@ def printed(file: str, column: str, source: str) -> pd.DataFrame:
         "task": "arithmetic", "setting": "range=[" + ends[0] + ", " + ends[1] + "]", "operation": theirs["operation"],
         "split": "extrapolation", "model": theirs["model"].map(UNITS), "metric": "success_rate",
         "printed": theirs["value"], "printed_low": theirs["ci_lower"], "printed_high": theirs["ci_upper"],
-        "n_seeds": theirs["n_seeds"], "printed_model": theirs["model"], "source": theirs["source"].str.contains("Cannot Do Math").map({True: "Mistry, lecture of February 2023", False: source}),
+        "n_seeds": theirs["n_seeds"], "printed_model": theirs["model"],
+        "source": theirs["source"].str.contains("Cannot Do Math").map({True: LECTURED, False: source}),
     })[ends[0].notna()]  # fmt: skip
 
 
