@@ -24,8 +24,8 @@ WORDS = ["task.operation=add,mul", "model=nac,nmu", "seeds=3"]
             compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "seeds=2"]),
         ),
         (
-            manifest("leaderboard/static", "unit=relu", verb="leaderboard"),
-            ranking.plan(experiment.load("leaderboard/static"), ["budget=smoke", "unit=relu"]),
+            manifest("mistry2022/single_module", "unit=relu", verb="leaderboard"),
+            ranking.plan(experiment.load("mistry2022/single_module"), ["budget=smoke", "unit=relu"]),
         ),
     ],
     ids=["sweep", "experiment", "ranking"],

@@ -77,7 +77,7 @@ class Leaderboard(Kind):
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1)}
-    points: ClassVar[int] = 5
+    points: ClassVar[int] = 10
     bounds = False
 
     def check(self, cells: Sequence[Wanted]) -> None:
