@@ -18,6 +18,7 @@ from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
 from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
@@ -37,6 +38,8 @@ from nalu_bench.analysis.stats.verdicts import (
     other_length,
     same_seeds,
 )
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
@@ -77,6 +80,7 @@ class SuccessSettings(Settings):
     step_axis: str = "linear"
     below: dict[str, float] = field(default_factory=dict)
     same_seeds: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, RateClaim] = field(default_factory=dict)
 
 
 @register("success", version=1)
@@ -98,7 +102,8 @@ class Success(Kind):
     `layout`, the order of `operation` and `model` in tables and figures; `step_axis`, linear (default) or log; `below`,
     column of the runs -> limit, such as {extrapolation_mse: 1.0e-6}: the share of runs below this limit at the selected
     step has a column of its own, as `share_below_1e-06`; `same_seeds`, the words of the setting, such as {streams:
-    stable_nalu}, by which a cell has the source's own seeds: its numbers have the verdict `same seeds`.
+    stable_nalu}, by which a cell has the source's own seeds: its numbers have the verdict `same seeds`; `claims`, see
+    `RateClaim`.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -106,7 +111,7 @@ class Success(Kind):
     settings: type[Settings] = SuccessSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
         "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
-        "sparsity_error_mean": (0, math.inf), BELOW + "*": (0, 1),
+        "sparsity_error_mean": (0, math.inf), BELOW + "*": (0, 1), CLAIM + "*": None,
     }  # fmt: skip
 
     report: SuccessSettings
@@ -153,8 +158,9 @@ class Success(Kind):
         return needed(cell, self.report.criterion, "a report of successes")
 
     def rows(self, measured: Measured) -> list[Row]:
-        cells = by_cell(_complete(self._in_order_of_layout(measured.runs)))
-        return [row for place, runs in cells for row in self._rows(place, runs)]
+        cells = list(by_cell(_complete(self._in_order_of_layout(measured.runs))))
+        rows = [row for place, runs in cells for row in self._rows(place, runs)]
+        return [*rows, *claim_rows(self.report.claims, cells, self.split)]
 
     def _rows(self, place: Place, runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
@@ -227,7 +233,7 @@ class Success(Kind):
         return same_seeds("", paired(both["solved"].to_numpy(bool), both["solved_at_theirs"].notna().to_numpy()))
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        lines = self._in_order(lines)
+        claims, lines = parted(self._in_order(lines))
         several = len({line.place.operation for line in lines}) > 1
         columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
         compared, rows = any(line.printed_text for line in lines), list[list[Shown]]()
@@ -240,11 +246,12 @@ class Success(Kind):
                     names = [""] * len(names)
                 above = [""] * len(above)
         header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in columns.values())]
-        return [Table(self.experiment.heading, header, rows)]
+        said = claims_table(self.experiment.title, claims, _under, lambda _: percent)
+        return [*said, Table(self.experiment.heading, header, rows)]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
-        return solved_by_step(_complete(measured.runs), frame(self._in_order(lines)), self.report.step_axis)
+        return solved_by_step(_complete(measured.runs), frame(parted(self._in_order(lines))[1]), self.report.step_axis)
 
     def _in_order(self, lines: Sequence[Line]) -> list[Line]:
         """The lines in the order of `layout`; words that are not in it come last."""
@@ -261,6 +268,13 @@ class Success(Kind):
         places = pd.DataFrame({name: [_rank(order, word) for word in runs[name]] for name, order in layout.items()})
         places.index = runs.index
         return runs.loc[places.sort_values([*layout], kind="stable").index] if layout else runs
+
+
+def _under(claim: Line) -> str:
+    """The words of which a test of a claim is one."""
+    place = claim.place
+    operation = style.operation_label(place.task, place.operation) if place.operation else ""
+    return ", ".join(filter(None, [operation, place.setting.told()]))
 
 
 def _rank(order: Sequence[str], word: str) -> int:

@@ -9,7 +9,7 @@ from nalu_bench.plan import experiment
 REPORT = paths.CHECKOUT.parent / "shared" / "seeds" / "iit-indore-report.txt"
 
 
-@pytest.mark.parametrize("name", ["iit_report/identity", "iit_report/tables"])
+@pytest.mark.parametrize("name", ["iit_report/challenges", "iit_report/identity", "iit_report/tables"])
 def test_every_source_names_author_and_title_of_the_report_and_no_file(name: str) -> None:
     sources = published.read(experiment.load(name).published)["source"]
     assert sources.str.startswith("Bharath kollanur, Counting/Manipulating numbers").all()
@@ -19,9 +19,10 @@ def test_every_source_names_author_and_title_of_the_report_and_no_file(name: str
 def test_the_claims_are_quoted_from_the_report_and_its_title_is_the_printed_one() -> None:
     if not REPORT.exists():
         pytest.skip("the source is not at hand")
-    text = " ".join(REPORT.read_text(encoding="utf-8").split())
-    lines = published.read(experiment.load("iit_report/identity").published)
-    assert all(quote in text for quote in lines["printed"])
+    text = " ".join(REPORT.read_text(encoding="utf-8").split()).replace("$y \\neq 0$", "y ≠ 0")
+    lines, challenges = (published.read(experiment.load(f"iit_report/{name}").published)
+                         for name in ("identity", "challenges"))  # fmt: skip
+    assert all(quote in text for quote in [*lines["printed"], *challenges["printed"]])
     author, _, title = lines["source"].iloc[0].partition(" (")[0].partition(", ")
     assert author in text
     assert title in text
