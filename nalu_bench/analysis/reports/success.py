@@ -235,7 +235,7 @@ class Success(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, lines = parted(self._in_order(lines))
         several = len({line.place.operation for line in lines}) > 1
-        columns = METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
+        columns = self.columns()
         compared, rows = any(line.printed_text for line in lines), list[list[Shown]]()
         for operation, part in grouped(lines, lambda line: line.place.operation).items():
             above = [style.operation_label(part[0].place.task, operation)] if several else []
@@ -248,6 +248,10 @@ class Success(Kind):
         header = [*(["Operation"] if several else []), "Model", "", *(name for name, _ in columns.values())]
         said = claims_table(self.experiment.title, claims, _under, lambda _: percent)
         return [*said, Table(self.experiment.heading, header, rows)]
+
+    def columns(self) -> dict[str, tuple[str, Format]]:
+        """Metric -> its column in the table, and its format."""
+        return METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
