@@ -59,8 +59,9 @@ class INALU(TwoPaths):
     Source: Schlör, Ring & Hotho 2020, https://doi.org/10.3389/frai.2020.00071, and the layers `nalui1`
     (shared weights) and `nalui2` of their code, https://github.com/daschloer/inalu. Initialisation: G ~ N(0, 0.1²),
     M̂ ~ N(-1, 0.1²), Ŵ ~ N(1, 0.1²), as in their experiments 1, 2 and 4; the layers alone have 0, 0.5, 0.88 and 0.2².
-    Deviations: their code clips s to [-1, 1], where it always is. Gates that depend on the inputs are those of Heim et
-    al. 2020, whose iNALU has g = σ(G x).
+    Deviations: their code clips s to [-1, 1], where it always is. With several inputs and outputs it takes the |W| of s
+    in another order than the inputs, so that weights of other outputs stand in a product; we follow the formula, as
+    NALM and Heim et al. do. Gates that depend on the inputs are those of Heim et al. 2020, whose iNALU has g = σ(G x).
 
     Args:
         shared: whether both paths use one W, as in the NALU, or have weights of their own.

@@ -23,7 +23,8 @@ class NRU(Unit):
 
     Source: Mistry, Farrahi & Hare 2022, Exploring the Learning Mechanisms of Neural Division Modules, definition of the
     NRU, https://openreview.net/forum?id=HjelcW6wio, and their code, https://github.com/bmistry4/nalm-division.
-    Initialisation: W ~ U[-r, r], see `nau_range`. Deviations: none. W is clamped after every step.
+    Initialisation: W ~ U[-r, r], see `nau_range`. W is clamped after every step. Deviations: none, but that a separate
+    sign at x = 0 and W < -1/2, where their 0^-1 is infinite, makes nan.
 
     A unit learns from `disturbed` that it is in training. So this one asks for a random number, which it does not use.
 
