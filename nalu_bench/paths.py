@@ -16,22 +16,36 @@ def in_checkout() -> bool:
 
 def conf_dir() -> Path:
     """The folder of the shipped YAML files."""
-    return CHECKOUT / "conf" if in_checkout() else PACKAGE / "shipped" / "conf"
+    return _shipped("conf")
 
 
 def experiments_dir() -> Path:
     """The folder of the shipped experiments."""
-    return CHECKOUT / "experiments" if in_checkout() else PACKAGE / "shipped" / "experiments"
+    return _shipped("experiments")
 
 
 def shipped_results_dir() -> Path:
     """The folder of the results that travel with an installation: their tables, runs and pictures, without curves."""
-    return CHECKOUT / "results" if in_checkout() else PACKAGE / "shipped" / "results"
+    return _shipped("results")
+
+
+def notebooks_dir() -> Path:
+    """The folder of the shipped notebooks."""
+    return _shipped("notebooks")
+
+
+def examples_dir() -> Path:
+    """The folder of the example packages."""
+    return _shipped("examples")
 
 
 def citation() -> Path:
     """The file that tells who made this, and how to cite it."""
-    return CHECKOUT / "CITATION.cff" if in_checkout() else PACKAGE / "shipped" / "CITATION.cff"
+    return _shipped("CITATION.cff")
+
+
+def _shipped(name: str) -> Path:
+    return CHECKOUT / name if in_checkout() else PACKAGE / "shipped" / name
 
 
 def work_dir() -> Path:

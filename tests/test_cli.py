@@ -98,6 +98,14 @@ def test_an_unknown_verb_exits_with_2() -> None:
     assert main(["trian"]) == 2
 
 
+def test_notebooks_are_copied_and_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["notebooks", str(tmp_path / "mine")]) == 0
+    assert capsys.readouterr().out.startswith("6 notebooks in ")
+    assert len(list((tmp_path / "mine").glob("*.ipynb"))) == 6
+    assert main(["notebooks", str(tmp_path / "mine")]) == 2
+    assert "must not hold 1_tour.ipynb" in capsys.readouterr().err
+
+
 def test_a_mistake_leaves_nothing_behind(home: Path) -> None:
     main(["run", "task.operation=mull"])
     assert list(home.iterdir()) == []

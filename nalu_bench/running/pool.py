@@ -21,6 +21,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, resource_tracker
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nalu_bench import output
@@ -40,6 +41,11 @@ GUARD = (
     'a script that trains with several workers must begin its work below the line `if __name__ == "__main__":`, '
     "because every worker imports the script; this one begins it when it is imported. Add the line, or set "
     "device.workers=1."
+)
+
+NO_FILE = (
+    "a script that trains with several workers must be a file, because every worker imports it, got {file}; save it, "
+    "or set device.workers=1."
 )
 
 ENDED = {-signal.SIGTERM, 128 + signal.SIGTERM}
@@ -66,8 +72,11 @@ def outcomes(
 
     Raises:
         Interrupted if this process or a worker was asked to stop, once the workers have ended.
-        UsageError if the workers cannot start, because the script that started them has no `__main__` guard.
+        UsageError if the workers cannot start, because the script that started them has no `__main__` guard or no file.
     """
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if script is not None and not Path(script).exists():  # it was piped into Python
+        raise UsageError(NO_FILE.format(file=script))
     left = list(items)
     while left:
         for item, result in _until_one_dies(work, left, workers, listen):

@@ -141,6 +141,15 @@ def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path, guard: str, sa
     assert "Traceback" not in done.stderr
 
 
+def test_a_script_that_was_piped_into_python_is_told_so() -> None:
+    environment = os.environ | {"PYTHONPATH": f"{Path(__file__).parents[2]}:{os.environ.get('PYTHONPATH', '')}"}
+    script = SCRIPT.format(guard="if __name__ == '__main__':")
+    done = subprocess.run(
+        [sys.executable, "-"], input=script, capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert "must be a file, because every worker imports it, got <stdin>" in done.stdout
+
+
 def test_what_the_work_makes_and_tells_arrives() -> None:
     told: list[Any] = []
     found = dict(pool.outcomes(square, [1, 2, 3], 2, lambda *event: told.append(event)))
