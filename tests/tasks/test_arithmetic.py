@@ -209,6 +209,11 @@ def test_the_thresholds_of_nalm_are_those_of_its_formulas(make_task: MakeTask, c
         assert found == pytest.approx(value, rel=0.01), operation
 
 
+def test_a_fixed_threshold_is_the_same_everywhere(make_task: MakeTask) -> None:
+    for operation in ("add", "div", "sqrt"):
+        assert make_task(operation, features=8).threshold("mse_1e-5") == 1e-5
+
+
 def test_the_threshold_of_nalm_counts_the_inputs_that_do_not_matter(make_task: MakeTask) -> None:
     ten = {"features": 10, "subset_ratio": 0.1, "overlap_ratio": 0.0, "extrapolation": [2, 6]}
     two = {"features": 2, "subset_ratio": 0.5, "overlap_ratio": 0.0, "extrapolation": [2, 6]}

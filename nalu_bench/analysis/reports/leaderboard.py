@@ -22,7 +22,7 @@ from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, Verdict, not_comparable, settle
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell, Wanted
@@ -60,7 +60,8 @@ class LeaderboardSettings(Settings):
 class Leaderboard(Kind):
     """A heat map for every operation, rows units, the best first, columns ranges; and what to take for which operation.
 
-    * success rate: solved seeds over seeds asked for, with Wilson's interval, beside the printed one;
+    * success rate: solved seeds over seeds asked for, with Wilson's interval; a printed rate stands beside the one by
+      its own criterion: `success_rate`, or `success_rate_<criterion>` for one of `also`;
     * all ranges, worst range: the mean and the smallest of a unit's success rates on an operation;
     * solved at step, sparsity error: medians over the solved seeds of all ranges, with bootstrap intervals;
     * cost: microseconds of one core for a step of one seed, in a compiled block, median over its cells;
@@ -76,7 +77,7 @@ class Leaderboard(Kind):
 
     settings = LeaderboardSettings
     report: LeaderboardSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1)}
+    metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), f"{RATE}_*": (0, 1)}
     points: ClassVar[int] = 10
     bounds = False
 
@@ -121,9 +122,8 @@ class Leaderboard(Kind):
         rows = []
         for metric, solved in {RATE: runs["solved"], **further}.items():
             count, asked = int(solved.sum()), len(runs)
-            compare = _against(count, asked) if metric == RATE else None
             rate = Value(count / asked, *wilson_interval(count, asked))
-            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=compare))
+            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=_against(count, asked)))
         return rows
 
     def _unit(
@@ -186,17 +186,18 @@ class Leaderboard(Kind):
         return Table(f"{name}: ranking", ["", "Unit", *(column for column, _ in TOTALS.values())], rows)
 
     def _printed(self, printed: Sequence[Line], lines: Sequence[Line]) -> Table:
-        """A line a printed number: ours beside it, with the verdict, and ours by the further criteria."""
-        further = {line.place: line for line in lines if line.place.metric.startswith(f"{RATE}_")}
+        """A line a printed number: ours by every criterion, and the verdict on the one by which it was printed."""
+        criteria = {RATE: self.report.criterion} | {f"{RATE}_{name}": name for name in self.report.also}
+        found = {line.place: line for line in lines}
         rows: list[list[Shown]] = []
         for line in printed:
             place = line.place
-            others = [further.get(place.at(metric=f"{RATE}_{name}")) for name in self.report.also]
             where = [style.operation_label(place.task, place.operation), place.setting.get(self.report.axis, "")]
-            rows.append([*where, style.label(place.model), Theirs(line, percent, alone=True), Ours(line, percent),
-                         Judged(line), *(ours(other, percent) for other in others)])  # fmt: skip
-        header = ["", self.report.axis, "Unit", "printed", f"ours, {self.report.criterion}", "verdict",
-                  *(f"ours, {name}" for name in self.report.also)]  # fmt: skip
+            mine = [found.get(place.at(metric=metric)) for metric in criteria]
+            shares = [Ours(one, percent, alone=True) if one else EMPTY for one in mine]
+            rows.append([*where, style.label(place.model), criteria[place.metric], Theirs(line, percent, alone=True),
+                         Judged(line), *shares])  # fmt: skip
+        header = ["", self.report.axis, "Unit", "printed by", "printed", "verdict", *criteria.values()]
         return Table(f"Share of seeds solved beside the printed one ({self.experiment.source})", header, rows)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
