@@ -66,7 +66,7 @@ class Gating(Success):
     def rows(self, measured: Measured) -> list[Row]:
         gated = self.gates(measured)
         rows = super().rows(measured)
-        for place, runs in by_cell(gated):
+        for place, runs in by_cell(gated[gated["operation"].isin(ADDS)]):
             right = (runs["gate"] > 0.5) == (ADDS[place.operation] > 0.5)
             count, total = int((right & runs["gate"].notna()).sum()), len(runs)
             rate = Value(count / total, *wilson_interval(count, total))
@@ -125,8 +125,9 @@ def _counts(place: Place, runs: pd.DataFrame) -> pd.DataFrame:
     known = runs[runs["gate"].notna()]
     bins = np.rint(known["gate"].to_numpy(float) * (BINS - 1)).astype(int)
     solved = known["solved"].astype("boolean").fillna(False).astype(bool).to_numpy()
-    counts = pd.DataFrame({"bin": bins, "solved": solved}).value_counts(sort=False).rename("count").reset_index()
-    ordered = counts.sort_values(["bin", "solved"], ignore_index=True)
+    found = pd.DataFrame({"bin": bins, "solved": solved}).value_counts(sort=False)
+    every = pd.MultiIndex.from_product([range(BINS), [False, True]], names=["bin", "solved"])
+    ordered = found.reindex(every, fill_value=0).rename("count").reset_index()
     return ordered.assign(operation=place.operation, model=place.model, n_seeds=len(runs))
 
 

@@ -24,8 +24,11 @@ SEEDS = 3
 BUDGETS = {"smoke": {"seeds": SEEDS, "steps": 20, "log_every": 10, "ramp_scale": 1.0}}
 TABLE = {"title": "All", "steps": 20, "models": ["mystery"], "operations": ["modulo"]}
 PANEL = {"model": "nmu", "lowest": 0, "options": {}}
+MANIFEST = {"parts": {}, "cells": {"cell mystery": {"criteria": {"threshold": 0.15}}}}
 REPORTS: dict[str, dict[str, Any]] = {
     "success": {"criterion": "task"},
+    "gating": {"criterion": "task", "gate": "layers.1.g", "consistent": {"at_most": 0.95}},
+    "final_errors": {"criterion": "task", "columns": "operation"},
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "series_errors": {
@@ -75,7 +78,7 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
-OPERATIONS_UNSAID = ("success", "sweep", "series_success", "surface", "best_of", "timing")
+OPERATIONS_UNSAID = ("success", "gating", "sweep", "series_success", "surface", "best_of", "timing")
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -92,7 +95,7 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
     errors = pd.DataFrame({"step": [0, 10, 20], "validation_mse": [0.3, 0.2, 0.1], "validation_mae": [0.5, 0.4, 0.3]})
     curves = rows[["cell", "seed"]].merge(errors, how="cross")
     weights = pd.DataFrame(columns=["cell", "seed", "name", "shape", "values"])
-    measured = Measured(rows, curves, seeds.merge(probes, how="cross"), weights, {"parts": {}})
+    measured = Measured(rows, curves, seeds.merge(probes, how="cross"), weights, MANIFEST)
     kind = kind_of(name, tmp_path)
     lines = lines_of(kind, measured)
     notes = Footnotes.of(lines)
