@@ -26,7 +26,8 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
     for want in wanted:
         if want.cell.digest in runs and want.cell.digest in curves:
             mine, curve = runs[want.cell.digest], curves[want.cell.digest]
-            yield from _of_cell(want, kind, mine.dropna(axis=1, how="all"), curve, known(want, others))
+            own = [name for name in mine if name in curve or mine[name].notna().any()]  # those of other cells are empty
+            yield from _of_cell(want, kind, mine[own], curve, known(want, others))
 
 
 def _of_cell(want: Wanted, kind: Kind, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:

@@ -92,8 +92,9 @@ def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -
     import torch
 
     own = dict(network.named_parameters())
-    kept = {name: torch.tensor(np.asarray(values, np.float32)).view_as(own[name])
-            for name, values in zip(rows["name"], rows["values"], strict=True) if name in own}  # fmt: skip
+    found = {name: torch.tensor(np.asarray(values, np.float32)).reshape(tuple(map(int, shape)))
+             for name, shape, values in zip(rows["name"], rows["shape"], rows["values"], strict=True)}  # fmt: skip
+    kept = {name: W for name, W in found.items() if name in own and W.shape == own[name].shape}
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(kept.get(name, torch.full_like(parameter, torch.nan)))
@@ -101,9 +102,9 @@ def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -
             if name in kept and not torch.equal(W, kept[name]):  # a function of the parameter of this name
                 own[name].fill_(torch.nan)
         for name, value in network.followed().items():
-            found, stated = float(value), float(run.get(name, np.nan))
-            if np.isfinite(found) and not np.isclose(stated, found, rtol=ROUNDING, atol=ROUNDING):
-                yield f"{name} is {stated:g}, and {found:g} by its weights"
+            ours, stated = float(value), float(run.get(name, np.nan))
+            if np.isfinite(ours) and not np.isclose(stated, ours, rtol=ROUNDING, atol=ROUNDING):
+                yield f"{name} is {stated:g}, and {ours:g} by its weights"
         before = {name: own[name].clone() for name in kept}
         network.project_()
         for name, W in before.items():
