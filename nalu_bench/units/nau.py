@@ -6,7 +6,7 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
-from nalu_bench.units.unit import Initialiser, Unit, uniform
+from nalu_bench.units.unit import Initialiser, Unit, checked_clamp, uniform
 
 
 def nau_range(in_features: int, out_features: int) -> float:
@@ -23,7 +23,11 @@ class NAU(Unit):
 
     Source: Madsen & Johansen 2020, eq. 5 to 7, https://arxiv.org/abs/2001.05016. Initialisation: W ~ U[-r, r], see
     `nau_range`. Deviations: none. W is clamped in `forward`, and by `project_` after every step. The authors' other
-    penalty, on weights out of bounds, would therefore always be 0 and is left out.
+    penalty, on weights out of bounds, would therefore always be 0 and is left out. With `clamped=False`, their ablation
+    "no W-clamp", it is clamped in `forward` alone (`--oob-mode regualized --regualizer-oob 0` of their code).
+
+    Args:
+        clamped: whether W is clamped after every step, too.
 
     Shape: (..., in_features) -> (..., out_features).
 
@@ -36,8 +40,9 @@ class NAU(Unit):
 
     neutral = 0.0
 
-    def __init__(self, in_features: int, out_features: int) -> None:
+    def __init__(self, in_features: int, out_features: int, clamped: bool = True) -> None:
         super().__init__(in_features, out_features)
+        self.clamped = checked_clamp(clamped)
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
@@ -51,7 +56,8 @@ class NAU(Unit):
         return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W.abs())}
 
     def project_(self) -> None:
-        self.W.clamp_(-1.0, 1.0)
+        if self.clamped:
+            self.W.clamp_(-1.0, 1.0)
 
     def columns(self, x: Tensor) -> Tensor:
         return self.weights()["W"] @ x

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
-from nalu_bench.units.unit import Initialiser, Unit, uniform
+from nalu_bench.units.unit import Initialiser, Unit, checked_clamp, uniform
 
 
 @register("nmu", version=1)
@@ -16,7 +16,12 @@ class NMU(Unit):
 
     Source: Madsen & Johansen 2020, eq. 10 to 12, https://arxiv.org/abs/2001.05016. Initialisation: W ~ U[0.25, 0.75].
     Deviations: none. `project_` clamps W after every step. The authors' penalty on weights out of bounds would
-    therefore always be 0: it is left out.
+    therefore always be 0: it is left out. With `clamped=False`, their ablation "no W-clamp", W may leave [0, 1]. The
+    formula then has min(max(W, 0), 1) in its place, and R_sparse is still that of W, as in their code
+    (`--oob-mode regualized --regualizer-oob 0`).
+
+    Args:
+        clamped: whether W is clamped after every step; if not, it is clamped in `forward` alone.
 
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
 
@@ -29,21 +34,23 @@ class NMU(Unit):
 
     neutral = 1.0
 
-    def __init__(self, in_features: int, out_features: int) -> None:
+    def __init__(self, in_features: int, out_features: int, clamped: bool = True) -> None:
         super().__init__(in_features, out_features)
+        self.clamped = checked_clamp(clamped)
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": uniform(0.25, 0.75)}
 
     def weights(self) -> dict[str, Tensor]:
-        return {"W": self.W}
+        return {"W": self.W if self.clamped else self.W.clamp(0.0, 1.0)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
         return {"sparsity": functional.sparsity_penalty(self.W, 1 - self.W)}
 
     def project_(self) -> None:
-        self.W.clamp_(0.0, 1.0)
+        if self.clamped:
+            self.W.clamp_(0.0, 1.0)
 
     def columns(self, x: Tensor) -> Tensor:
         return functional.gated_product(x, self.weights()["W"])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor, nn
 
-from nalu_bench.errors import CallError
+from nalu_bench.errors import CallError, UsageError
 
 Initialiser = Callable[[Tensor, Generator | None], object]
 
@@ -151,6 +151,13 @@ def _then_drawn(init: Callable[..., None]) -> Callable[..., None]:
             self.reset_parameters()
 
     return outermost
+
+
+def checked_clamp(clamped: bool) -> bool:
+    """Whether a unit clamps its weights after every step. Raises UsageError unless it is true or false."""
+    if not isinstance(clamped, bool):
+        raise UsageError(f"clamped must be true or false, got {clamped!r}.")
+    return clamped
 
 
 def uniform(low: float, high: float) -> Initialiser:

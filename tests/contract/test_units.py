@@ -22,6 +22,8 @@ from nalu_bench.units.unit import Initialiser
 CASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.units.entries),
     ("nalu", {"shared": False}),
+    ("nau", {"clamped": False}),
+    ("nmu", {"clamped": False}),
     ("dense", {"activation": "prelu"}),
     ("inalu", {"shared": True}),
     ("inalu", {"gate": "dependent", "init": "xavier_uniform"}),

@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, check_lengths
 from nalu_bench.analysis.table.formats import three_digits
 from nalu_bench.analysis.table.layout import Ours, Shown, Table
@@ -170,7 +171,8 @@ class SeriesSuccess(Sweep):
             ignore_index=True,
         )
         panels = {metric: (label, factor) for metric, (label, _, factor) in self.panels.items()}
-        figure = small_multiples.draw(drawn, panels, models, self.report.axis)
+        curves = {model: (style.label(model), model) for model in models}
+        figure = small_multiples.draw(drawn.assign(curve=drawn["model"]), panels, curves, self.report.axis)
         runs = measured.runs[measured.runs["role"] == "cell"]
         figure.suptitle(
             f"Lines: ours ({runs['asked'].max()} seeds, {runs['steps'].max():,} steps), 95 % bands.  "

@@ -1,6 +1,6 @@
-"""Statistics against one setting, a column of panels for each model: ours as a line, printed numbers hollow."""
+"""Statistics against one setting, a column of panels for each curve: ours as a line, printed numbers hollow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,27 +14,36 @@ if TYPE_CHECKING:
 PRINTED = {"color": "#444444", "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "linestyle": ""}
 
 
-def draw(points: pd.DataFrame, panels: Mapping[str, tuple[str, float]], models: Sequence[str], axis: str) -> "Figure":
-    """One row of panels for each statistic, one column for each model.
+def draw(
+    points: pd.DataFrame,
+    panels: Mapping[str, tuple[str, float]],
+    curves: Mapping[str, tuple[str, str]],
+    axis: str,
+    ticks: Mapping[float, str] | None = None,
+) -> "Figure":
+    """One row of panels for each statistic, one column for each curve.
 
     Args:
-        points: columns panel, model, series (ours or printed), place, value, low, high.
+        points: columns panel, curve, series (ours or printed), place, value, low, high.
         panels: name of a row -> the name of its axis, and a factor.
-        models: in the order of the columns.
+        curves: name of a column -> its title, and the model whose look it has; in their order.
         axis: name of the setting.
+        ticks: place -> its label, for an axis of words.
     """
     figure, axes = style.new_figure(
-        1.5 * len(models) + 0.6, 1.7 * len(panels) + 0.6, len(panels), len(models), sharex=True, sharey="row"
+        1.5 * len(curves) + 0.6, 1.7 * len(panels) + 0.6, len(panels), len(curves), sharex=True, sharey="row"
     )
     for line, (name, (label, factor)) in zip(axes, panels.items(), strict=True):
-        for panel, model in zip(line, models, strict=True):
-            mine = points[(points["panel"] == name) & (points["model"] == model)]
+        for panel, (curve, (_, model)) in zip(line, curves.items(), strict=True):
+            mine = points[(points["panel"] == name) & (points["curve"] == curve)]
             _ours(panel, mine[mine["series"] == "ours"], model, factor)
             _printed(panel, mine[mine["series"] == "printed"], factor)
         line[0].set_ylabel(label)
         line[0].set_ylim(bottom=-0.03 * line[0].get_ylim()[1])  # a symbol at 0 is whole
-    for panel, model in zip(axes[0], models, strict=True):
-        panel.set_title(style.label(model))
+    for panel, (title, _) in zip(axes[0], curves.values(), strict=True):
+        panel.set_title(title)
+    for panel in axes[-1] if ticks else ():
+        panel.set_xticks([*ticks], [*ticks.values()], rotation=90, fontsize=7)
     figure.supxlabel(axis, fontsize=9)
     return figure
 

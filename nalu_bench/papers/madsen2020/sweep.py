@@ -1,6 +1,6 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,13 +9,13 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.render.text import text
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import UsageError
+from nalu_bench.papers.madsen2020.side_by_side import Column, side_by_side
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -25,12 +25,6 @@ DODGE = 0.12
 """Horizontal distance between neighbouring symbols: ours, printed, the next model."""
 
 BOUNDS = ("value", "low", "high")
-
-WIDEST = 120
-"""Characters of a table: about as many as GitHub shows without a scroll bar (our choice)."""
-
-Column = tuple[str, Sequence[Shown]]
-"""A heading, and what stands below it."""
 
 
 @dataclass
@@ -72,25 +66,17 @@ class Sweep(Success):
         ]
 
     def _tables(self, lines: Sequence[Line], name: str, form: Format, judged: bool) -> list[Table]:
-        """The tables of one statistic: models side by side, as many as fit into `WIDEST`."""
-        places = sorted({self._at(line) for line in lines})
-        first = (self.report.axis, [f"{at:g}" for at in places])
+        """The tables of one statistic: models side by side, as many as fit."""
+        places = sorted({self.at(line) for line in lines})
+        first = (self.report.axis, [self.told(at) for at in places])
         blocks = {
-            style.label(model): self._block(style.label(model), group, places, form, judged)
-            for model, group in grouped(lines, lambda line: line.place.model).items()
+            name: self._block(name, group, places, form, judged) for name, group in grouped(lines, self.curve).items()
         }
-        packed, about = list(_packed(first, blocks)), self.experiment.heading
-        return [
-            _side_by_side(
-                f"{name}{': ' + ' and '.join(labels) if len(packed) > 1 else ''}. {about}",
-                [first, *(column for label in labels for column in blocks[label])],
-            )
-            for labels in packed
-        ]
+        return side_by_side(name, self.experiment.heading, [first], blocks)
 
     def _block(
         self, label: str, lines: Sequence[Line], places: Sequence[float], form: Format, judged: bool
-    ) -> "list[Column]":
+    ) -> list[Column]:
         """The columns of a model. Only one with a printed number has a column `printed`, and `verdict` where some are.
 
         Where nothing of the experiment is compared, the reason stands below the tables, and no verdict in them.
@@ -98,7 +84,7 @@ class Sweep(Success):
         shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
         if any(line.printed_text for line in lines):
             shown |= {"printed": lambda line: Theirs(line, form)} | ({"verdict": Judged} if judged else {})
-        by_place = {self._at(line): line for line in lines}
+        by_place = {self.at(line): line for line in lines}
         return [
             (f"{label} {word}".strip(), [show(by_place[at]) if at in by_place else EMPTY for at in places])
             for word, show in shown.items()
@@ -130,7 +116,7 @@ class Sweep(Success):
     def frame(self, lines: Sequence[Line]) -> pd.DataFrame:
         """The lines in the order of the setting that varies, as a frame with its number as the column `place`."""
         placed = self.placed(lines)
-        return frame(placed).assign(place=[self._at(line) for line in placed])
+        return frame(placed).assign(place=[self.at(line) for line in placed])
 
     def placed(self, lines: Sequence[Line]) -> list[Line]:
         """The lines in the order of the setting that varies.
@@ -143,36 +129,22 @@ class Sweep(Success):
             raise UsageError(
                 f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`."
             )
-        same = grouped(lines, lambda line: (line.place.model, line.place.metric, self._at(line)))
+        same = grouped(lines, lambda line: (self.curve(line), line.place.metric, self.at(line)))
         if len(same) < len(lines):
             raise UsageError(f"a sweep draws one line a model, and {self.experiment.name} has two for some {word}.")
-        return sorted(lines, key=self._at)
+        return sorted(lines, key=self.at)
 
-    def _at(self, line: Line) -> float:
-        """The number of the setting that varies."""
+    def at(self, line: Line) -> float:
+        """Where a line stands on the axis: the number of the setting that varies."""
         return float(line.place.setting[self.report.against])
 
+    def told(self, at: float) -> str:
+        """The value at a place of the axis, for a reader."""
+        return f"{at:g}"
 
-def _side_by_side(title: str, columns: Sequence[Column]) -> Table:
-    rows = [list(row) for row in zip(*(shown for _, shown in columns), strict=True)]
-    return Table(title, [header for header, _ in columns], rows)
-
-
-def _packed(first: Column, blocks: Mapping[str, Sequence[Column]]) -> Iterator[list[str]]:
-    """The names of the blocks that stand side by side, behind the first column, in a table of at most `WIDEST`."""
-    names: list[str] = []
-    width = start = _width([first])
-    for name, block in blocks.items():
-        if names and width + _width(block) > WIDEST:
-            yield names
-            names, width = [], start
-        names, width = [*names, name], width + _width(block)
-    yield names
-
-
-def _width(columns: Sequence[Column]) -> int:
-    """The characters of columns in Markdown."""
-    return sum(3 + max(len(header), *(len(text(shown)) for shown in column)) for header, column in columns)
+    def curve(self, line: Line) -> str:
+        """The name of the curve on which a line is a point: that of its model."""
+        return style.label(line.place.model)
 
 
 def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Converter of printed tables from their sources' words to our keys. It made the files `*.published.csv`."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -30,7 +30,9 @@ SETTINGS_OF = {
 says that it always reinitialises."""
 MODELS = {
     "NAC*": "nac_mul", "NAC+": "nac", "NAC": "nac", "NALU": "nalu", "NAU": "nau", "NMU": "nmu",
-    "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu",
+    "NAC*,sigma": "nac_mul_sigma", "NAC*,NMU": "nac_mul_nmu", "Gated NAU/NMU": "gated_nau_nmu",
+    "NMU, no Rsparse": "nmu_no_sparsity", "NMU, no W-clamp": "nmu_no_clamp",
+    "NMU, no Rsparse, no W-clamp": "nmu_no_sparsity_no_clamp",
     "Linear": "linear", "None (linear)": "linear", "ReLU": "relu", "ReLU6": "relu6", "LSTM": "lstm",
 }  # fmt: skip
 MODELS_OF: dict[str, dict[str, str]] = {
@@ -86,12 +88,27 @@ TASKS = {
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden H)": "arithmetic",
     "arithmetic datasets (input 100, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
     "input 100, subset 0.25, overlap 0.5, hidden 2": "arithmetic",
+    "arithmetic datasets (input N, subset 0.25, overlap 0.5, hidden 2)": "arithmetic",
+    "arithmetic datasets (input 100, subset s, overlap 0.5, hidden 2)": "arithmetic",
+    "arithmetic datasets (input 100, subset 0.25, overlap r, hidden 2)": "arithmetic",
     "single operation, n operands": "operands",
     "2 operands": "operands",
     "5 operands": "operands",
     "sequential MNIST product (train length 2)": "digit_series",
     "sequential MNIST sum (train length 10)": "digit_series",
 }
+
+
+WORDS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "lambda_hat": ("lambda", float),
+    "overlap": ("overlap", float),
+    "subset": ("subset", float),
+    "input": ("inputs", int),
+}
+"""Word of a setting -> ours, and the type of its value, which decides how it is written."""
+
+RANGE = re.compile(r"\[(?P<low>[-.\d]+),(?P<high>[-.\d]+)\]->.*")
+"""A range in training with the one outside, in place of a split."""
 
 
 def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> pd.DataFrame:
@@ -110,9 +127,12 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
     for column, words in (only or {}).items():
         given = given[given[column].isin(words)].reset_index(drop=True)
     given["range/split"] = [re.sub(r"^test length=", "test; length=", text) for text in given["range/split"]]
+    given["range/split"] = [
+        RANGE.sub(r"Extrapolation; range=[\g<low>, \g<high>]", text) for text in given["range/split"]
+    ]
     given[["range/split", "setting"]] = [[*text.split("; ", 1), ""][:2] for text in given["range/split"]]
     given["setting"] = [
-        SETTINGS_OF.get(source.name, {}).get(setting or task, setting.replace("; ", ";"))
+        SETTINGS_OF.get(source.name, {}).get(setting or task, _in_our_words(setting))
         for setting, task in zip(given["setting"], given["task"], strict=True)
     ]
 
@@ -146,6 +166,16 @@ def convert(source: Path, only: Mapping[str, Collection[str]] | None = None) -> 
     for operation, keys in CORRECTED_OF.get(source.name, {}).items():
         converted.loc[converted["operation"] == operation, list(keys)] = [*keys.values()]
     return converted
+
+
+def _in_our_words(setting: str) -> str:
+    """A setting in our words, its values written as ours are."""
+    told = []
+    for pair in filter(None, setting.split("; ")):
+        word, _, value = pair.partition("=")
+        ours, kind = WORDS.get(word, (word, str))
+        told.append(f"{ours}={kind(value)}")
+    return ";".join(told)
 
 
 def _model(source: Path, task: str, word: str) -> str:

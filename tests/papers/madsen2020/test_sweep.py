@@ -14,7 +14,8 @@ from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.markdown import markdown
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.madsen2020.sweep import WIDEST, Sweep
+from nalu_bench.papers.madsen2020.side_by_side import WIDEST
+from nalu_bench.papers.madsen2020.sweep import Sweep
 from nalu_bench.plan import compose, experiment
 from nalu_bench.plan.setting import Setting
 from nalu_bench.store.reader import Store

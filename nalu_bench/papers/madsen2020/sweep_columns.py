@@ -1,0 +1,92 @@
+"""Statistics as functions of one value for many models: a column of panels for each, and values that may be words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.table.file import frame
+from nalu_bench.analysis.table.line import Line, grouped
+from nalu_bench.errors import unknown
+from nalu_bench.papers.madsen2020 import small_multiples
+from nalu_bench.papers.madsen2020.sweep import Sweep, SweepSettings, points_of
+from nalu_bench.registry import register
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass
+class SweepColumnsSettings(SweepSettings):
+    """See `SweepColumns`."""
+
+    values: list[str] = field(default_factory=list)
+
+
+@register("sweep_columns", version=1)
+class SweepColumns(Sweep):
+    """A sweep of more models than one panel can hold: a column of panels for each, ours a line, printed numbers hollow.
+
+    With several operations in `layout` every model has a curve, a column and a block of the tables for each.
+
+    Settings, beyond those of `sweep`: `values`, the values of `against` as they stand in settings, in the order of the
+    axis and at equal distances; without them a value is a number, and stands at its place.
+    """
+
+    settings = SweepColumnsSettings
+    report: SweepColumnsSettings
+
+    def at(self, line: Line) -> float:
+        values, value = self.report.values, line.place.setting[self.report.against]
+        if values and value not in values:
+            raise unknown(f"value of {self.report.against} in the report of {self.experiment.name}", value, values)
+        return float(values.index(value)) if values else super().at(line)
+
+    def told(self, at: float) -> str:
+        return _short(self.report.values[int(at)]) if self.report.values else super().told(at)
+
+    def curve(self, line: Line) -> str:
+        several = len(self.report.layout.get("operation", [])) > 1
+        operation = style.operation_label(line.place.task, line.place.operation)
+        return f"{super().curve(line)}, {operation}" if several else super().curve(line)
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+        """The three statistics of the paper's figures, a row of panels each."""
+        shown = self._in_order(self.placed(lines))
+        drawn = pd.concat(
+            [self._points(curve, group) for curve, group in grouped(shown, self.curve).items()], ignore_index=True
+        )
+        panels = {metric: (label, factor) for metric, (label, _, factor) in self.panels.items()}
+        curves = {curve: (curve.replace(", ", "\n"), group[0].place.model)
+                  for curve, group in grouped(shown, self.curve).items()}  # fmt: skip
+        ticks = {float(place): _short(value) for place, value in enumerate(self.report.values)}
+        figure = small_multiples.draw(drawn, panels, curves, self.report.axis, ticks)
+        figure.suptitle(
+            f"Lines: ours ({measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps), 95 % bands.  "
+            f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
+            fontsize=8,
+        )
+        return figure, drawn.rename(columns={"place": self.report.against})
+
+    def _points(self, curve: str, lines: Sequence[Line]) -> pd.DataFrame:
+        """The points of one curve, ours and the printed ones."""
+        table = frame(lines).assign(place=[self.at(line) for line in lines])
+        return pd.concat(
+            [
+                points_of(table, name, series).assign(panel=metric, curve=curve)
+                for metric, (_, printed, _) in self.panels.items()
+                for series, name in (("ours", metric), ("printed", printed))
+            ],
+            ignore_index=True,
+        )
+
+
+def _short(value: str) -> str:
+    """A value for a reader: 10 for 10.0."""
+    try:
+        return f"{float(value):g}"
+    except ValueError:
+        return value
