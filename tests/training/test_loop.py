@@ -174,6 +174,16 @@ def test_parameters_are_within_the_bounds_of_their_unit_after_every_step(make_ce
         assert nmu.max() == 1
 
 
+def test_without_the_clamp_weights_leave_the_bounds_of_their_unit(make_cell: MakeCell) -> None:
+    """As in the authors' ablation: what multiplies is still within them."""
+    loop = Single(make_cell("nau nmu", options={"clamped": False}, learning_rate=5.0, log_every=1))
+    loop.advance()
+    nau, nmu = (loop.state.parameters[f"network.layers.{layer}.W"] for layer in (0, 1))
+    assert nau.abs().max() > 1
+    assert nmu.min() < 0
+    assert nmu.max() > 1
+
+
 def test_losses_and_gradients_are_not_mixed_across_seeds(make_cell: MakeCell, make_task: MakeTask) -> None:
     cell = make_cell("nau nmu", make_task(features=8), Penalty(5.0, -10, 10), log_every=1)
     loop = Single(cell)

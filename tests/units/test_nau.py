@@ -72,3 +72,14 @@ def test_weights_start_uniformly_with_the_glorot_variance_capped_at_a_half() -> 
     unit.reset_parameters(torch.Generator().manual_seed(0))
     assert unit.W.abs().max() <= nau_range(200, 50)
     assert unit.W.var().item() == pytest.approx(2 / 250, rel=0.03)
+
+
+def test_without_the_clamp_weights_stay_outside_and_act_as_the_nearest_bound() -> None:
+    unit = NAU(3, 1, clamped=False).double()
+    unit.W = nn.Parameter(torch.tensor([[-1.5, 0.3, 1.25]], dtype=torch.float64))
+    x = inputs(50, 3)
+    assert torch.equal(unit(x), nau_with([[-1.0, 0.3, 1.0]])(x))
+    with torch.no_grad():
+        unit.project_()
+    assert unit.W.tolist() == [[-1.5, 0.3, 1.25]]
+    assert unit.penalties(x)["sparsity"].item() == pytest.approx((0.5 + 0.3 + 0.25) / 3)

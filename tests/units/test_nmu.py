@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from nalu_bench.errors import UsageError
 from nalu_bench.units import NMU, Unit
 
 
@@ -74,6 +75,36 @@ def test_project_clamps_to_zero_and_one_in_place_and_elementwise() -> None:
     unit.W = nn.Parameter(torch.tensor([-0.5, 0.3, 1.5], dtype=torch.float64).expand(5, 1, 3).clone())
     unit.project_()
     torch.testing.assert_close(unit.W.data, expected.expand(5, 1, 3))
+
+
+def test_without_the_clamp_weights_stay_outside_and_act_as_the_nearest_bound() -> None:
+    unit = NMU(3, 1, clamped=False).double()
+    unit.W = nn.Parameter(torch.tensor([[-0.5, 0.3, 1.5]], dtype=torch.float64))
+    x = inputs(50, 3)
+    y = unit(x)
+    assert torch.equal(y, nmu_with([[0.0, 0.3, 1.0]])(x))
+    assert unit.weights()["W"].tolist() == [[0.0, 0.3, 1.0]]
+    y.square().sum().backward()
+    assert unit.W.grad is not None
+    assert [bool(gradient) for gradient in unit.W.grad[0]] == [False, True, False]
+    with torch.no_grad():
+        unit.project_()
+    assert unit.W.tolist() == [[-0.5, 0.3, 1.5]]
+
+
+def test_without_the_clamp_the_penalty_is_that_of_the_weight_itself() -> None:
+    unit = NMU(2, 1, clamped=False).double()
+    unit.W = nn.Parameter(torch.tensor([[-0.5, 1.25]], dtype=torch.float64))
+    penalty = unit.penalties(inputs(5, 2))["sparsity"]
+    assert penalty.item() == (0.5 + 0.25) / 2
+    penalty.backward()  # type: ignore[no-untyped-call]
+    assert unit.W.grad is not None
+    assert unit.W.grad.tolist() == [[-0.5, 0.5]], "a step against it leads back"
+
+
+def test_clamped_must_be_true_or_false() -> None:
+    with pytest.raises(UsageError, match="clamped must be true or false, got 'no'"):
+        NMU(2, 1, clamped="no")  # type: ignore[arg-type]
 
 
 def test_weights_start_uniformly_between_a_quarter_and_three_quarters() -> None:

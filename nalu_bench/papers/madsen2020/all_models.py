@@ -26,12 +26,12 @@ RATE = "success_rate"
 
 @register("all_models", version=1)
 class AllModels(Success):
-    """A table for each statistic of `success`: rows are operations, with ours, the printed number and the verdict;
-    columns are models.
+    """Tables with operations down and models across: one for each statistic of `success`, and one heat map of them all.
 
-    The means are the plain ones of ours and of the source's seeds, and their verdicts compare the seeds (log-rank,
-    Mann-Whitney). Where nothing is compared, the reason stands below the tables. An operation that nothing solves, ours or printed, is left out of the tables of solved seeds. The
-    figure has the share of solved seeds of every model on every operation, ours above the printed one.
+    Every operation has ours, the printed number and the verdict. The means are the plain ones of ours and of the
+    source's seeds, and their verdicts compare the seeds (log-rank, Mann-Whitney). Where nothing is compared, the reason
+    stands below the tables. An operation that nothing solves, ours or printed, is left out of the tables of solved
+    seeds. The figure has the share of solved seeds of every model on every operation, ours above the printed one.
 
     Settings: those of `success`; `layout` orders operations and models. Source: Madsen & Johansen 2020, appendix,
     comparison of all models.

@@ -42,8 +42,9 @@ def draw(
         line[0].set_ylim(bottom=-0.03 * line[0].get_ylim()[1])  # a symbol at 0 is whole
     for panel, (title, _) in zip(axes[0], curves.values(), strict=True):
         panel.set_title(title)
-    for panel in axes[-1] if ticks else ():
-        panel.set_xticks([*ticks], [*ticks.values()], rotation=90, fontsize=7)
+    if ticks:
+        for panel in axes[-1]:
+            panel.set_xticks([*ticks], [*ticks.values()], rotation=90, fontsize=7)
     figure.supxlabel(axis, fontsize=9)
     return figure
 

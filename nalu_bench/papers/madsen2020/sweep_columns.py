@@ -65,7 +65,7 @@ class SweepColumns(Sweep):
         ticks = {float(place): _short(value) for place, value in enumerate(self.report.values)}
         figure = small_multiples.draw(drawn, panels, curves, self.report.axis, ticks)
         figure.suptitle(
-            f"Lines: ours ({measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps), 95 % bands.  "
+            f"Lines: ours ({measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps), 95 % bands\n"
             f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
             fontsize=8,
         )
