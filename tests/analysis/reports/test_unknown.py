@@ -30,6 +30,8 @@ REPORTS: dict[str, dict[str, Any]] = {
     "gating": {"criterion": "task", "gate": "layers.1.g", "consistent": {"at_most": 0.95}},
     "final_errors": {"criterion": "task", "columns": "operation"},
     "sweep": {"criterion": "task", "against": "size", "axis": "Size"},
+    "sweep_columns": {"criterion": "task", "against": "size", "axis": "Size", "values": ["2"]},
+    "all_models": {"criterion": "task"},
     "series_success": {"criterion": "reference", "against": "length", "axis": "Length"},
     "series_errors": {
         "holds": 2, "fails": 10,
@@ -78,7 +80,7 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
-OPERATIONS_UNSAID = ("success", "gating", "sweep", "series_success", "surface", "best_of", "timing")
+OPERATIONS_UNSAID = ("success", "gating", "sweep", "sweep_columns", "series_success", "surface", "best_of", "timing")
 
 
 @pytest.mark.parametrize("name", REPORTS)
