@@ -7,11 +7,23 @@ from collections.abc import Sequence
 
 from nalu_bench import __version__, output
 from nalu_bench.errors import UsageError, in_a_line, plain_warnings
-from nalu_bench.verbs import article, explain, leaderboard, names, notebooks, report, run, show, status, verify
+from nalu_bench.verbs import (
+    article,
+    campaign,
+    explain,
+    leaderboard,
+    names,
+    notebooks,
+    report,
+    run,
+    show,
+    status,
+    verify,
+)
 
 VERBS = {
     "run": run, "status": status, "report": report, "explain": explain, "leaderboard": leaderboard, "verify": verify,
-    "article": article, "list": names, "show": show, "notebooks": notebooks,
+    "article": article, "list": names, "show": show, "notebooks": notebooks, "campaign": campaign,
 }  # fmt: skip
 """In the order of the help."""
 
