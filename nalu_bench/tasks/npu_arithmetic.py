@@ -28,7 +28,7 @@ USED: dict[str, Callable[[Any, Any], Any]] = {
 class NPUArithmetic(UnjudgedSums, Arithmetic):
     """t = a + b, a b, 1 / a or √a, where a is the sum of the first inputs and b that of later ones, some of both.
 
-    Source: Heim, Pevný & Šmídl 2020, eq. 15 and Table A4 (large-scale arithmetic task),
+    Source: Heim, Pevný & Šmídl 2020, section 4.3 and Table A5 (large-scale arithmetic task),
     https://arxiv.org/abs/2006.01681, and their code: a begins with the first input in every run, and b overlaps with
     it. There is no success criterion. Deviations: none; the range of 1 / a that the table states for the test has
     both signs and so poles, and is refused.

@@ -33,7 +33,7 @@ class NPUSimple(Task):
     signs. An output counts where its target is a number: √x is left out at negative x. `roots` is the grid of positive
     numbers, on which the paper tests √x.
 
-    Source: Heim, Pevný & Šmídl 2020, eq. 12 to 14 (simple arithmetic task), https://arxiv.org/abs/2006.01681, and their
+    Source: Heim, Pevný & Šmídl 2020, section 4.2 (simple arithmetic task), https://arxiv.org/abs/2006.01681, and their
     code. Deviations: none.
 
     Attributes:

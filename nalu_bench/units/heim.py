@@ -14,7 +14,6 @@ from nalu_bench.units import functional
 from nalu_bench.units.affine import Linear
 from nalu_bench.units.dense import Dense
 from nalu_bench.units.inalu import FAR, INALU
-from nalu_bench.units.nalu import TwoPaths
 from nalu_bench.units.npu import NPU
 from nalu_bench.units.unit import Initialiser, Unit, uniform, xavier_uniform, zeros
 
@@ -119,7 +118,7 @@ class HeimNMU(Unit):
 
 
 @register("heim_nalu", version=1)
-class HeimNALU(TwoPaths):
+class HeimNALU(Unit):
     """A NALU whose gate has a bias.
 
     g = σ(G x + b),  y = g ⊙ a + (1 - g) ⊙ m,  a = W x,  m = exp(W log(|x| + ε)),  W = tanh(Ŵ) ⊙ σ(M̂),  ε = 1e-8
@@ -154,12 +153,16 @@ class HeimNALU(TwoPaths):
         initialiser(init)
         self.G = self.matrix()
         self.b = nn.Parameter(torch.empty(out_features))
-        self.add_paths(shared=True)
+        self.W_hat = self.matrix()
+        self.M_hat = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
         r = (6 / (1 + self.out_features)) ** 0.5
         bias = zeros if self.init == "tenth" else uniform(-r, r)
         return {**dict.fromkeys(("G", "W_hat", "M_hat"), initialiser(self.init)), "b": bias}
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"W": functional.nac_weight(self.W_hat, self.M_hat)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
         return {"l1": l1(self)}

@@ -145,6 +145,7 @@ def test_relu_models_have_a_linear_second_layer() -> None:
 
 
 LONG = {
+    "heim2020/large_scale",
     "iit_report/tables", "madsen2020/ablation", "madsen2020/all_models", "madsen2020/figure3a",
     "madsen2020/figure3a_all", "madsen2020/figure3b", "madsen2020/input_size", "madsen2020/mnist_product",
     "madsen2020/mnist_sum", "madsen2020/overlap", "madsen2020/regularization", "madsen2020/subset",

@@ -2,7 +2,7 @@
 
     x_n = ⊕_k V_k over the bits k of the Gray code n ⊕ ⌊n / 2⌋,   V_k the direction numbers of Joe & Kuo 2008
 
-Source: Heim, Pevný & Šmídl 2020, Table A4, https://arxiv.org/abs/2006.01681, and their code,
+Source: Heim, Pevný & Šmídl 2020, Table A5, https://arxiv.org/abs/2006.01681, and their code,
 https://github.com/nmheim/NeuralPowerUnits. The batch of step t has the points (t - 1) B + 1 to t B; point 0, the
 origin, is left out. Validation starts there, too. Other splits leave out point 1 as well, and go from the upper end
 of the range to the lower one.
@@ -46,8 +46,8 @@ class NPUSobol(Addressable):
         fixed = task.repeated or any(task.rows(split) or task.distribution(split) for split in splits)
         if task.inputs != "vector" or fixed or any(len(whole(task.intervals(split))) > 1 for split in splits):
             raise UsageError(
-                "recipe.streams=npu_sobol needs a task of vectors that are uniform on one interval and drawn afresh, got "
-                f"{task.name}; use recipe.streams=addressable."
+                "recipe.streams=npu_sobol needs a task of vectors that are uniform on one interval and drawn afresh, "
+                f"got {task.name}; use recipe.streams=addressable."
             )
 
     def training(self, cell: Cell, seeds: list[int], mode: Mode) -> Draw:
@@ -80,7 +80,7 @@ def points(first: int, count: int, size: int) -> Array:
     found = _patterns(size)[:, low]
     for block in np.unique(high):
         found[:, high == block] ^= _combined(size, int(block) << BITS)[:, None]
-    return found * 2.0 ** -_directions(size).shape[1]
+    return np.asarray(found * 2.0 ** -_directions(size).shape[1])
 
 
 @functools.cache
@@ -99,7 +99,7 @@ def _patterns(size: int) -> NDArray[np.int64]:
 def _combined(size: int, number: int) -> NDArray[np.int64]:
     """One point (size,) as integers."""
     chosen = [bit for bit in range(_directions(size).shape[1]) if (number ^ number >> 1) >> bit & 1]
-    return np.bitwise_xor.reduce(_directions(size)[:, chosen], axis=1)
+    return np.asarray(np.bitwise_xor.reduce(_directions(size)[:, chosen], axis=1))
 
 
 def _scaled(u: Array, start: float, end: float) -> Tensor:

@@ -1,0 +1,266 @@
+"""Errors of a few runs with their spread, as in Tables 1 and A2 of Heim, Pevný & Šmídl 2020."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell
+from nalu_bench.analysis.render import median_panel, style
+from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.intervals import middle_range
+from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.formats import Format, three_digits
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError, unknown
+from nalu_bench.papers.heim2020.tables_of_runs import STATISTICS, Array, Statistic, drawn
+from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.setting import Setting
+from nalu_bench.registry import register
+from nalu_bench.store.schema import Status
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SPREAD = "_spread"
+"""The end of the metric of the number behind a ±."""
+
+SINGLE = float(np.finfo(np.float32).max)
+"""The largest error that a run of ours can have."""
+
+DRAWN = (1e-9, 1e9)
+"""Errors beyond are drawn at these ends."""
+
+
+@dataclass
+class Reading:
+    """What is printed of some runs.
+
+    Attributes:
+        title: for the heading of its tables.
+        statistic: mean, with its standard error; or median, with the median absolute deviation.
+        runs: number of runs behind a printed number. more: operation -> another number.
+        best: how many of them count, those with the smallest `rank`; 0 for all.
+    """
+
+    title: str
+    statistic: str
+    runs: int
+    more: dict[str, int] = field(default_factory=dict)
+    best: int = 0
+
+    def told(self, split: str) -> str:
+        """For a heading: what ours is, and what the brackets hold."""
+        of = ", ".join([f"{self.runs} runs", *(f"{count} of {operation}" for operation, count in self.more.items())])
+        told = f"median over tables of the best {self.best} of {of}" if self.best else "over all our runs"
+        ours = told if self.best else f"{self.statistic} {told}"
+        return f"{self.title}, {split}: {ours} [middle 95 % of tables of {of}]"
+
+
+@dataclass
+class Quantity:
+    """A column of the runs, and the split and the operation that it stands for; no operation for the task's own."""
+
+    column: str
+    split: str
+    operation: str = ""
+
+
+@dataclass
+class ErrorsOfRunsSettings(Settings):
+    """See `ErrorsOfRuns`."""
+
+    models: dict[str, list[str]]
+    quantities: list[Quantity]
+    readings: dict[str, Reading]
+    rank: str
+    without_diverged: bool = False
+
+
+@register("errors_of_runs", version=1)
+class ErrorsOfRuns(Kind):
+    """Columns are units, rows operations: an error over a few runs, and the number behind its ±.
+
+    Each reading of the printed numbers has tables of its own, see `Reading`: ours is the statistic over all of our
+    runs, or where only the best count, its median over tables of as many runs that are drawn from ours; what stands
+    behind the ± is always such a median. Brackets hold the middle 95 % of what such a table would print, see
+    `tables_of_runs.drawn`: a printed number is one such table, and compared with this range, as one number with the
+    range of seeds is. A run without a finite error counts as infinitely bad.
+
+    Source: Heim, Pevný & Šmídl 2020, Tables 1 and A2, https://arxiv.org/abs/2006.01681. Deviations: none known.
+
+    Settings: `models`, heading -> the models of this column; `quantities`, the errors; `readings`; `rank`, the column
+    by which runs are the best; `without_diverged`, whether runs that diverged are left out, as in their code.
+    """
+
+    apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
+    settings = ErrorsOfRunsSettings
+    report: ErrorsOfRunsSettings
+    metrics: ClassVar[Mapping[str, Span | None]] = {"*": ERRORS}
+    bounds = False
+
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        found = super().words(cells)
+        own = {each.operation for each in self.report.quantities if each.operation}
+        return found | {"operation": found["operation"] | own}
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        for name, reading in self.report.readings.items():
+            if reading.statistic not in STATISTICS:
+                raise unknown(f"statistic of the reading {name}", reading.statistic, STATISTICS)
+            fewest = min([reading.runs, *reading.more.values()])
+            if not 0 <= reading.best <= fewest or fewest < 1:
+                raise UsageError(
+                    f"the reading {name} must have best from 0 to its number of runs, and at least one run, got "
+                    f"best={reading.best} of {fewest}."
+                )
+
+    def needs(self) -> Sequence[str]:
+        return [self.report.rank, *(quantity.column for quantity in self.report.quantities)]
+
+    def rows(self, measured: Measured) -> list[Row]:
+        length = measured.manifest.get("budget", {}).get("steps", self.experiment.printed_steps)
+        return [
+            row
+            for place, runs in by_cell(measured.runs)
+            for quantity in self.report.quantities
+            for name, reading in self.report.readings.items()
+            for row in self._rows(_of(place, quantity, name), quantity, reading, runs, length)
+        ]
+
+    def _rows(
+        self, place: Place, quantity: Quantity, reading: Reading, runs: pd.DataFrame, length: int
+    ) -> Iterator[Row]:
+        counted = runs[runs["status"] != Status.DIVERGED] if self.report.without_diverged else runs
+        counted = counted if len(counted) else runs  # all diverged: infinitely bad
+        left = len(runs) - len(counted)
+        note = f"{left} diverged runs are left out" if left else ""
+        size = reading.more.get(place.operation, reading.runs)
+        statistic, errors = STATISTICS[reading.statistic], _column(counted, quantity.column)
+        ranks = _column(counted, self.report.rank)
+        tables = drawn(errors, ranks, size, reading.best or size, place.told())
+        for end, samples, value in _values(reading, statistic, errors, tables):
+            better = Better.NEITHER if end else Better.LOWER
+            compare = self._compare(samples, better, len(counted), size, length)
+            ours = Value(value, *middle_range(samples))
+            yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
+
+    def _compare(self, samples: Array, better: Better, count: int, size: int, length: int) -> Compare:
+        def compare(printed: Printed) -> Comparison:
+            if not printed.text:
+                return not_comparable(NOTHING_PRINTED)
+            if length != self.experiment.printed_steps:
+                return other_length(length, self.experiment.printed_steps)
+            if count < size:
+                return not_comparable(f"a table has {size} runs, and {count} of ours are there")
+            if printed.number() > SINGLE:
+                return not_comparable("single precision has no number as large; theirs is double precision")
+            found = compare_single(samples, printed.text, ERRORS, better)
+            reason = found.reason.replace("our seeds", f"tables of {size} runs, drawn from {count} of ours")
+            return replace(found, notes=(), reason=reason)
+
+        return compare
+
+    def tables(self, lines: Sequence[Line]) -> list[Table]:
+        """A table for each reading and split: of every operation ours by setting, the printed number, the verdict."""
+        found = []
+        for (name, split), mine in grouped(lines, lambda line: (_reading(line), line.place.split)).items():
+            reading, shown = self.report.readings.get(name), [line for line in mine if line.n_seeds]
+            if reading and shown:
+                found.append(self._table(f"{reading.told(split)}. {self.experiment.heading}", shown))
+        return found
+
+    def _table(self, title: str, lines: Sequence[Line]) -> Table:
+        rows: list[list[Shown]] = []
+        for operation, mine in grouped(lines, lambda line: line.place.operation).items():
+            told = style.operation_label(mine[0].place.task, operation)
+            for setting, group in grouped(mine, lambda line: line.place.setting).items():
+                for name, cells in self._block(setting, group):
+                    rows.append([told, name, *cells])
+                    told = ""
+        return Table(title, ["", "", *self.report.models], rows)
+
+    def _block(self, setting: Setting, lines: Sequence[Line]) -> Iterator[tuple[str, list[Shown]]]:
+        """The rows of one operation under one setting, with their names."""
+        for metric, part in grouped(lines, lambda line: line.place.metric).items():
+            by_heading = {self._heading(line.place.model): line for line in part}
+            found = [by_heading.get(heading) for heading in self.report.models]
+            plus = "±" if metric.endswith(SPREAD) else ""
+            yield plus or f"ours, {setting.told()}", [_ours(line) for line in found]
+            if any(line.printed_text for line in part):
+                yield f"printed {plus}".strip(), [Theirs(line, _plain, alone=True) if line else EMPTY for line in found]
+                yield f"verdict {plus}".strip(), [Judged(line) if line else EMPTY for line in found]
+
+    def _heading(self, model: str) -> str:
+        return next((heading for heading, models in self.report.models.items() if model in models), "")
+
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+        """Median and middle 95 % of the runs under the setting that is compared, printed numbers hollow."""
+        first = next(iter(self.report.readings))
+        printed = {line.place: line.printed_text for line in lines if line.place.metric == first and line.printed_text}
+        settings = [place.setting for place in printed] or [line.place.setting for line in lines]
+        samples: dict[tuple[str, str], dict[Place, Array]] = {}
+        for place, runs in by_cell(measured.runs):
+            for quantity in self.report.quantities if place.setting == settings[0] else ():
+                where = _of(place, quantity, first)
+                samples.setdefault((where.split, where.operation), {})[where] = _column(runs, quantity.column)
+        return self._panels(samples, printed, measured)
+
+    def _panels(
+        self, samples: Mapping[tuple[str, str], Mapping[Place, Array]], printed: Mapping[Place, str], measured: Measured
+    ) -> "tuple[Figure, pd.DataFrame]":
+        splits, operations = (list(dict.fromkeys(key[part] for key in samples)) for part in (0, 1))
+        figure, axes = style.new_figure(7.2, 1 + 2.1 * len(splits), rows=len(splits), columns=len(operations))
+        task, rows = str(measured.runs["task"].iloc[0]), []
+        for (split, operation), mine in samples.items():
+            axis = axes[splits.index(split)][operations.index(operation)]
+            axis.set_yscale("log")
+            axis.set_title(style.operation_label(task, operation))
+            texts = {place.model: _within(printed.get(place, "")) for place in mine}
+            drawn_there = {place.model: np.clip(errors, *DRAWN) for place, errors in mine.items()}
+            found = median_panel.draw(axis, drawn_there, texts, DRAWN[1])
+            rows += [{"split": split, "operation": operation} | each for each in found]
+        for row, split in zip(axes, splits, strict=True):
+            row[0].set_ylabel(f"error, {split}")
+        figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
+        median_panel.add_legend(figure, axes[:1, 0], columns=6)
+        return figure, pd.DataFrame(rows)
+
+
+def _values(reading: Reading, statistic: Statistic, errors: Array, tables: Array) -> Iterator[tuple[str, Array, float]]:
+    """The end of a metric, what tables print there, and our number: of all runs, or the median of the tables."""
+    centres, spreads = statistic(tables)
+    yield "", centres, float(np.median(centres) if reading.best else statistic(errors[None])[0][0])
+    yield SPREAD, spreads, float(np.median(spreads))
+
+
+def _of(place: Place, quantity: Quantity, metric: str) -> Place:
+    return place.at(operation=quantity.operation or place.operation, split=quantity.split, metric=metric)
+
+
+def _column(runs: pd.DataFrame, column: str) -> Array:
+    return medians.finite_or_worst(runs[column] if column in runs else pd.Series(np.nan, runs.index))
+
+
+def _reading(line: Line) -> str:
+    return line.place.metric.removesuffix(SPREAD)
+
+
+def _ours(line: Line | None) -> Shown:
+    return Ours(line, three_digits) if line else EMPTY
+
+
+def _within(text: str) -> str:
+    """A printed number as it is drawn."""
+    return f"{np.clip(float(text), *DRAWN):g}" if text else ""
+
+
+_plain: Format = "{:.4g}".format
