@@ -36,8 +36,8 @@ Array = NDArray[np.float64]
 class NPUSobol(Addressable):
     """Points of the Sobol sequence as inputs; initial weights are those of `Addressable`.
 
-    Deviations: none known. Their code takes the sequence from Sobol.jl 1.4, whose points up to the 2^24-th have the
-    same digits.
+    Deviations: torch's direction numbers, of Joe & Kuo 2008. Their code takes the sequence from Sobol.jl 1.4, whose
+    numbers are those of Joe & Kuo 2003: other points, with the same properties in each dimension.
     """
 
     def check(self, cell: Cell) -> None:
