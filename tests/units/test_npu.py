@@ -44,6 +44,15 @@ def test_epsilon_is_that_of_the_authors_code() -> None:
     assert torch.finfo(torch.float32).eps == 2**-23
 
 
+def test_imaginary_weights_stay_0_on_positive_inputs() -> None:
+    unit = NPU(3, 2).double()
+    unit(inputs(50, 3, low=0.1)).square().sum().backward()
+    assert unit.W_im is not None
+    assert torch.equal(unit.W_im.grad, torch.zeros(2, 3, dtype=torch.float64))  # type: ignore[arg-type]
+    assert unit.W_re.grad is not None
+    assert unit.W_re.grad.abs().min() > 0
+
+
 def test_a_closed_gate_turns_an_input_into_1_whatever_its_weight() -> None:
     x = inputs(50, 2)
     x[:5, 1] = 0

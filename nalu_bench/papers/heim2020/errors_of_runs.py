@@ -8,13 +8,21 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.render import median_panel, style
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.verdicts import (
+    NOTHING_PRINTED,
+    Comparison,
+    Verdict,
+    fitted,
+    not_comparable,
+    other_length,
+)
 from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
@@ -27,6 +35,7 @@ from nalu_bench.registry import register
 from nalu_bench.store.schema import Status
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SPREAD = "_spread"
@@ -37,6 +46,8 @@ SINGLE = float(np.finfo(np.float32).max)
 
 DRAWN = (1e-9, 1e9)
 """Errors beyond are drawn at these ends."""
+
+BLUE = "#0072B2"
 
 
 @dataclass
@@ -82,6 +93,7 @@ class ErrorsOfRunsSettings(Settings):
     readings: dict[str, Reading]
     rank: str
     without_diverged: bool = False
+    fitted: list[str] = field(default_factory=list)
 
 
 @register("errors_of_runs", version=1)
@@ -97,7 +109,8 @@ class ErrorsOfRuns(Kind):
     Source: Heim, Pevný & Šmídl 2020, Tables 1 and A2, https://arxiv.org/abs/2006.01681. Deviations: none known.
 
     Settings: `models`, heading -> the models of this column; `quantities`, the errors; `readings`; `rank`, the column
-    by which runs are the best; `without_diverged`, whether runs that diverged are left out, as in their code.
+    by which runs are the best; `without_diverged`, whether runs that diverged are left out, as in their code; `fitted`,
+    the models whose settings were chosen by their printed numbers.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -150,6 +163,7 @@ class ErrorsOfRuns(Kind):
         for end, samples, value in _values(reading, statistic, errors, tables):
             better = Better.NEITHER if end else Better.LOWER
             compare = self._compare(samples, better, len(counted), size, length)
+            compare = _fitted(compare) if place.model in self.report.fitted else compare
             ours = Value(value, *middle_range(samples))
             yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
 
@@ -203,36 +217,36 @@ class ErrorsOfRuns(Kind):
         return next((heading for heading, models in self.report.models.items() if model in models), "")
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
-        """Median and middle 95 % of the runs under the setting that is compared, printed numbers hollow."""
-        first = next(iter(self.report.readings))
-        printed = {line.place: line.printed_text for line in lines if line.place.metric == first and line.printed_text}
-        settings = [place.setting for place in printed] or [line.place.setting for line in lines]
-        samples: dict[tuple[str, str], dict[Place, Array]] = {}
-        for place, runs in by_cell(measured.runs):
-            for quantity in self.report.quantities if place.setting == settings[0] else ():
-                where = _of(place, quantity, first)
-                samples.setdefault((where.split, where.operation), {})[where] = _column(runs, quantity.column)
-        return self._panels(samples, printed, measured)
-
-    def _panels(
-        self, samples: Mapping[tuple[str, str], Mapping[Place, Array]], printed: Mapping[Place, str], measured: Measured
-    ) -> "tuple[Figure, pd.DataFrame]":
-        splits, operations = (list(dict.fromkeys(key[part] for key in samples)) for part in (0, 1))
-        figure, axes = style.new_figure(7.2, 1 + 2.1 * len(splits), rows=len(splits), columns=len(operations))
-        task, rows = str(measured.runs["task"].iloc[0]), []
-        for (split, operation), mine in samples.items():
+        """The first reading under the setting that is compared: ours with the range of tables; hollow: printed."""
+        mine = [line for line in lines if line.place.metric == next(iter(self.report.readings)) and line.n_seeds]
+        setting = next((line for line in mine if line.printed_text), mine[0]).place.setting
+        mine = [line for line in mine if line.place.setting == setting]
+        splits, operations = (
+            list(dict.fromkeys(getattr(line.place, word) for line in mine)) for word in ("split", "operation")
+        )
+        figure, axes = style.new_figure(7.2, 0.9 + 2.1 * len(splits), rows=len(splits), columns=len(operations))
+        for (split, operation), those in grouped(mine, lambda line: (line.place.split, line.place.operation)).items():
             axis = axes[splits.index(split)][operations.index(operation)]
-            axis.set_yscale("log")
-            axis.set_title(style.operation_label(task, operation))
-            texts = {place.model: _within(printed.get(place, "")) for place in mine}
-            drawn_there = {place.model: np.clip(errors, *DRAWN) for place, errors in mine.items()}
-            found = median_panel.draw(axis, drawn_there, texts, DRAWN[1])
-            rows += [{"split": split, "operation": operation} | each for each in found]
+            axis.set_title(style.operation_label(those[0].place.task, operation))
+            _draw(axis, list(self.report.models), {self._heading(line.place.model): line for line in those})
         for row, split in zip(axes, splits, strict=True):
             row[0].set_ylabel(f"error, {split}")
-        figure.suptitle(median_panel.heading(any(printed.values())), fontsize=8)
-        median_panel.add_legend(figure, axes[:1, 0], columns=6)
-        return figure, pd.DataFrame(rows)
+        figure.suptitle("Filled: ours.  Bars: middle 95 % of tables drawn from our runs.  Hollow: printed", fontsize=8)
+        return figure, frame(mine)
+
+
+def _draw(axis: "Axes", headings: Sequence[str], lines: Mapping[str, Line]) -> None:
+    """The numbers of one operation and split, a place for each heading."""
+    axis.set_yscale("log")
+    for place, heading in enumerate(headings):
+        if line := lines.get(heading):
+            low, value, high = np.clip([line.ours.low, line.ours.value, line.ours.high], *DRAWN)
+            axis.plot([place] * 2, [low, high], color=BLUE, linewidth=2.5, alpha=0.5)
+            axis.plot([place], [value], color=BLUE, marker="o", markersize=5)
+            printed = np.clip([float(line.printed_text or "nan")], *DRAWN)
+            axis.plot([place + 0.3], printed, color="black", marker="d", markersize=4.5, fillstyle="none", linestyle="")
+    axis.set_xticks(range(len(headings)), headings, rotation=90, fontsize=7)
+    axis.set_xlim(-0.5, len(headings) - 0.3)
 
 
 def _values(reading: Reading, statistic: Statistic, errors: Array, tables: Array) -> Iterator[tuple[str, Array, float]]:
@@ -240,6 +254,14 @@ def _values(reading: Reading, statistic: Statistic, errors: Array, tables: Array
     centres, spreads = statistic(tables)
     yield "", centres, float(np.median(centres) if reading.best else statistic(errors[None])[0][0])
     yield SPREAD, spreads, float(np.median(spreads))
+
+
+def _fitted(compare: Compare) -> Compare:
+    def told(printed: Printed) -> Comparison:
+        found = compare(printed)
+        return found if found.verdict is Verdict.NOT_COMPARABLE else fitted(found)
+
+    return told
 
 
 def _of(place: Place, quantity: Quantity, metric: str) -> Place:
@@ -256,11 +278,6 @@ def _reading(line: Line) -> str:
 
 def _ours(line: Line | None) -> Shown:
     return Ours(line, three_digits) if line else EMPTY
-
-
-def _within(text: str) -> str:
-    """A printed number as it is drawn."""
-    return f"{np.clip(float(text), *DRAWN):g}" if text else ""
 
 
 _plain: Format = "{:.4g}".format

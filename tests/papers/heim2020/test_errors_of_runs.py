@@ -39,7 +39,7 @@ def test_a_printed_mean_is_compared_with_tables_of_20_runs() -> None:
     line = line_with(
         lines_of(ErrorsOfRuns(SIMPLE), measured_of(simple())), operation="div", metric="mean", model="heim_dense"
     )
-    assert (str(line.verdict), line.printed_text, line.n_seeds) == ("agrees", "14.16", 100)
+    assert (str(line.verdict), line.printed_text, line.n_seeds) == ("fitted", "14.16", 100)
     assert "tables of 20 runs, drawn from 100 of ours" in line.reason
     spread = line_with(
         lines_of(ErrorsOfRuns(SIMPLE), measured_of(simple())), operation="div", metric="mean_spread", model="heim_dense"
