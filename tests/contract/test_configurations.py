@@ -149,7 +149,7 @@ LONG = {
     "iit_report/tables", "madsen2020/ablation", "madsen2020/all_models", "madsen2020/figure3a",
     "madsen2020/figure3a_all", "madsen2020/figure3b", "madsen2020/input_size", "madsen2020/mnist_product",
     "madsen2020/mnist_sum", "madsen2020/overlap", "madsen2020/regularization", "madsen2020/subset",
-    "madsen2020/table2", "mistry2022/single_module", "trask2018/figure5",
+    "madsen2020/table2", "mistry2022/single_module", "trask2018/figure4", "trask2018/figure5",
     "schlor2020/experiment1", "schlor2020/experiment2", "schlor2020/experiment3", "schlor2020/experiment4",
     "trask2018/table1", "trask2018/table2", "trask2018/table5", "trask2018/table6", "trask2018/table8",
 }  # fmt: skip

@@ -1,0 +1,77 @@
+"""Matching digits by step in one figure, a panel for every split, with bands of 2 sigma over the seeds."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nalu_bench.analysis.measure.measured import Measured, by_cell
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.table.line import Line
+from nalu_bench.papers.trask2018.program_claims import PERCENT
+from nalu_bench.papers.trask2018.program_tables import DIGITS, LAST, STEP
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIGMAS = 2
+COLUMNS = ["panel", "split", "model", "x", "y", "low", "high"]
+
+
+def draw(
+    measured: Measured, lines: Sequence[Line], splits: Mapping[str, str], task: str
+) -> "tuple[Figure, pd.DataFrame]":
+    """Means over seeds with their bands of two standard deviations; hollow: printed at the same steps.
+
+    Args:
+        measured: runs and curves. lines: those of the report. splits: split -> its name. task: whose curves are drawn.
+
+    Returns: the figure, and the numbers drawn in it.
+    """
+    figure, axes = style.new_figure(3.4 * len(splits), 3.2, columns=len(splits), sharey=True)
+    drawn: list[pd.DataFrame] = []
+    for axis, (split, name) in zip(axes[0], splits.items(), strict=True):
+        for place, runs in by_cell(measured.runs):
+            if place.task == task:
+                curves = measured.curves[measured.curves["cell"] == runs["cell"].iloc[0]]
+                drawn.append(_curve(axis, curves, split, place.model))
+        drawn.append(_printed(axis, lines, split))
+        axis.set(title=name, xlabel="Training step", ylim=(0, 103))
+    axes[0][0].set_ylabel("Matching digits, % (printed: hollow)")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)))
+    return figure, pd.concat(drawn, ignore_index=True)[COLUMNS]
+
+
+def _curve(axis: "Axes", curves: pd.DataFrame, split: str, model: str) -> pd.DataFrame:
+    table = PERCENT * curves.pivot_table(index="step", columns="seed", values=f"{split}_{DIGITS}").fillna(0.0)
+    mean, spread = table.mean(axis=1), SIGMAS * table.std(axis=1, ddof=1).fillna(0.0)
+    low, high = (mean - spread).clip(lower=0), (mean + spread).clip(upper=PERCENT)
+    look = style.drawing(model) | {"marker": ""}
+    axis.plot(mean.index, mean, label=style.label(model), linewidth=1.3, **look)
+    axis.fill_between(mean.index, low, high, color=look["color"], alpha=0.15, linewidth=0)
+    return pd.DataFrame({
+        "panel": "ours", "split": split, "model": model, "x": mean.index, "y": mean.to_numpy(), "low": low.to_numpy(),
+        "high": high.to_numpy(),
+    })  # fmt: skip
+
+
+def _printed(axis: "Axes", lines: Sequence[Line], split: str) -> pd.DataFrame:
+    """Printed points; a step that we have not is left out."""
+    found: list[dict[str, Any]] = []
+    for line in lines:
+        step = line.place.setting.get(STEP, "")
+        if line.place.metric != DIGITS or line.place.split != split or not line.printed or not line.printed_text:
+            continue
+        if step == LAST:
+            continue
+        found.append({"panel": "printed", "split": split, "model": line.place.model, "x": int(step),
+                      "y": line.printed.number(), "low": np.nan, "high": np.nan})  # fmt: skip
+    frame = pd.DataFrame(found, columns=COLUMNS)
+    for model, rows in frame.groupby("model", sort=False):
+        look = style.drawing(str(model))
+        axis.plot(rows["x"], rows["y"], linestyle="", marker=look["marker"], markersize=4.5, color=look["color"],
+                  fillstyle="none")  # fmt: skip
+    return frame

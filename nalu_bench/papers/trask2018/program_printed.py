@@ -1,0 +1,48 @@
+"""The mean of our seeds against a point of a printed curve, a mean over runs whose band may be printed."""
+
+import math
+
+import numpy as np
+
+from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_RATE, alone
+from nalu_bench.analysis.stats.intervals import student
+from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, Verdict, not_comparable
+from nalu_bench.analysis.stats.words import points
+from nalu_bench.analysis.table.line import Compare, Printed
+
+MARGIN = 100 * MARGIN_RATE
+"""Percentages agree within so many points, as rates do."""
+
+BAND = 4
+"""A printed band is as wide as so many standard deviations: 2 sigma on each side."""
+
+
+def against_curve(samples: Array, off: float) -> Compare:
+    """The comparison of percentages with a printed mean over `n_seeds` runs, read off a figure to within `off` points.
+
+        d ± t √(s²/n + r²/n0),   t Student's quantile, n - 1 degrees;   r = (high - low) / 4 of the band, else s
+
+    d counts from the nearest number within `off` of the printed one. `agrees` needs 0 inside, and the 90 % interval
+    within 15 points of 0, as for rates. Source: ours; Student 1908. Deviations: does not apply.
+    """
+
+    def compare(printed: Printed) -> Comparison:
+        if not printed.text:
+            return not_comparable(NOTHING_PRINTED)
+        if samples.size < 2 or not printed.n_seeds:
+            return Comparison(Verdict.INCONCLUSIVE, reason=f"a mean needs 2 seeds, got {samples.size}")
+        mean, spread, value = float(samples.mean()), float(samples.std(ddof=1)), printed.number()
+        theirs = abs(float(printed.high) - float(printed.low)) / BAND if printed.low and printed.high else spread
+        difference = mean - float(np.clip(mean, value - off, value + off))
+        error = math.sqrt(spread**2 / samples.size + theirs**2 / printed.n_seeds)
+        low, high, p_value = student(difference, error, samples.size - 1)
+        within = student(difference, error, samples.size - 1, EQUIVALENCE)[:2]
+        reason = (
+            f"a mean of {mean:.4g} over {samples.size} seeds against {value:g} ± {off:g} over {printed.n_seeds}: "
+            f"{difference:+.3g} points, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
+        )
+        told = f"{MARGIN:g} points"
+        return alone(difference, low, high, p_value, within, MARGIN, told, points(difference / 100), reason)
+
+    return compare
