@@ -434,7 +434,7 @@ def test_list_says_what_each_experiment_cost_and_found(
 @pytest.mark.parametrize("verb", ["report", "explain"])
 def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb]) == 2
-    assert f"error: {verb} needs the name of an experiment, one of iit_report/identity" in capsys.readouterr().err
+    assert f"error: {verb} needs the name of an experiment, one of iit_report/challenges, iit_report/identity" in capsys.readouterr().err
 
 
 def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixture[str]) -> None:
