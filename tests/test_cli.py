@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from nalu_bench.cli import main
-from nalu_bench.plan import compose
+from nalu_bench.plan import compose, experiment
 from nalu_bench.running import jobs, runner
 from nalu_bench.store.leases import Lease
 from nalu_bench.training import loop
@@ -434,7 +434,8 @@ def test_list_says_what_each_experiment_cost_and_found(
 @pytest.mark.parametrize("verb", ["report", "explain"])
 def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb]) == 2
-    assert f"error: {verb} needs the name of an experiment, one of iit_report/challenges, iit_report/identity" in capsys.readouterr().err
+    first = ", ".join(experiment.names()[:2])
+    assert f"error: {verb} needs the name of an experiment, one of {first}" in capsys.readouterr().err
 
 
 def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixture[str]) -> None:
