@@ -110,7 +110,7 @@ def test_a_report_renders_with_an_unknown_model_operation_and_task(name: str, tm
 
 
 OTHERS = {"identity", "identity_integers", "program_curves", "errors_of_runs", "cells", "theory"}
-"""The kinds about one known task or none, or whose settings name every model, and the one that asks each cell's task."""
+"""Kinds about one known task or none, or whose settings name every model, and the one that asks each cell's task."""
 
 
 def test_every_other_kind_is_tried_with_unknown_names() -> None:
