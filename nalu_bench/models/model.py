@@ -65,6 +65,8 @@ class Penalty:
             )
         if self.tenfold_every < 0:
             raise UsageError(f"model.penalties.{name}.tenfold_every must be at least 0, got {self.tenfold_every}.")
+        if self.most and not self.tenfold_every:
+            raise UsageError(f"model.penalties.{name}.most needs tenfold_every, got most={self.most:g} alone.")
         if self.tenfold_every and not self.weight <= self.most < math.inf:
             raise UsageError(
                 f"model.penalties.{name}.most must be at least the weight ({self.weight}) if it grows, got {self.most}."

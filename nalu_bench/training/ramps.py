@@ -21,5 +21,7 @@ def factors(penalty: Penalty, steps: Tensor, scale: float) -> Tensor:
 def _weights(penalty: Penalty, done: Tensor, scale: float) -> Tensor | float:
     if not penalty.tenfold_every:
         return penalty.weight
+    if not penalty.weight:
+        return 0.0  # 0 times the infinity that many stairs make is no number
     stairs = torch.floor(done / (penalty.tenfold_every * scale))
     return (penalty.weight * 10.0**stairs).clamp(max=penalty.most)

@@ -46,8 +46,17 @@ def test_a_factor_that_grows_by_stairs_is_that_of_a_loop_as_the_authors() -> Non
     assert at(penalty, *range(1, 61)) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_weight_of_0_stays_0_however_many_stairs_there_are() -> None:
+    assert at(Penalty(0.0, 0, 0, tenfold_every=1, most=1.0), 1, 400, 5000) == [0, 0, 0]
+
+
 def test_stairs_that_lead_nowhere_are_refused() -> None:
     with pytest.raises(UsageError, match="tenfold_every must be at least 0, got -1"):
         Penalty(1.0, 0, 0, tenfold_every=-1).check("l1")
     with pytest.raises(UsageError, match=r"model.penalties.l1.most must be at least the weight \(1.0\)"):
         Penalty(1.0, 0, 0, tenfold_every=10).check("l1")
+
+
+def test_a_largest_weight_without_stairs_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"most needs tenfold_every, got most=0\.5 alone"):
+        Penalty(1.0, 0, 0, most=0.5).check("l1")

@@ -86,6 +86,10 @@ def _rows(curve: Curve, chosen: np.ndarray) -> Curve:
     return {name: values[chosen] for name, values in curve.items()}
 
 
+FURTHER = "threshold_"
+"""The start of the key of a further criterion's threshold; its name follows."""
+
+
 def _of_run(run: Run, curve: Curve, task: type[Task], cell: Mapping[str, Any]) -> Iterator[Finding]:
     yield _ended(run, curve)
     selecting = f"{task.evaluated[0]}_{task.selecting}"
@@ -102,6 +106,9 @@ def _of_run(run: Run, curve: Curve, task: type[Task], cell: Mapping[str, Any]) -
         yield _solved(run, curve, task, judged, cell["criteria"]["threshold"])
     for column, threshold in cell["criteria"].get("thresholds", {}).items():
         yield _solved(run, curve, task, column, threshold, f"_{column}")
+    for key, threshold in cell["criteria"].items():
+        if key.startswith(FURTHER):
+            yield _passed(run, task, judged, threshold, f"solved_{key.removeprefix(FURTHER)}")
 
 
 def _ended(run: Run, curve: Curve) -> Finding:
@@ -169,6 +176,14 @@ def _solved(run: Run, curve: Curve, task: type[Task], column: str, threshold: fl
     if passes[(steps > 0) & (steps < step)].any() or not passes[steps == step].all():
         return _finding(run, at_fact, Check.CONTRADICTED, f"step {step:,}, and the curve says otherwise")
     return _enclosed(run, at_fact, step, curve)
+
+
+def _passed(run: Run, task: type[Task], column: str, threshold: float, fact: str) -> Finding:
+    """Check by the error at the selected step whether a run passes a further criterion."""
+    passed = bool(task.solves(np.float32(run[column]), threshold))
+    if _missing(run[fact]) or bool(run[fact]) != passed:
+        return _finding(run, fact, Check.CONTRADICTED, f"{column} is {run[column]:g}, the threshold {threshold:g}")
+    return _finding(run, fact, Check.RECOMPUTED)
 
 
 def _enclosed(run: Run, fact: str, step: int, curve: Curve) -> Finding:

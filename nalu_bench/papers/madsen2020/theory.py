@@ -100,7 +100,7 @@ class Theory(Kind):
         figure, axes = style.new_figure(7.4, 2.2, columns=len(expected))
         drawn = []
         for axis, (name, at) in zip(axes[0], expected.items(), strict=True):
-            low, high = np.quantile(self._samples()[name], [0.01, 0.99])
+            low, high = (float(f"{end:.3g}") for end in np.quantile(self._samples()[name], [0.01, 0.99]))
             counts, edges = np.histogram(self._samples()[name], bins=40, range=(low, high))
             axis.stairs(counts, edges, fill=True, color="#0072B2")
             axis.axvline(at, color="black", linewidth=0.8)
