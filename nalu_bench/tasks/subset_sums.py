@@ -84,13 +84,15 @@ class SubsetSums(Task):
 
     def seed_parameters(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """The membership matrix (2, N) of A and B at the seed's offset."""
-        subsets = self.subsets()
-        used = max(subset.stop for subset in subsets)
-        offset = int(rng.integers(self.input_size - used + 1))
+        used = max(subset.stop for subset in self.subsets())
+        return {"members": self.membership(int(rng.integers(self.input_size - used + 1)))}
+
+    def membership(self, offset: int) -> np.ndarray:
+        """The membership matrix (2, N) of A and B at an offset."""
         members = np.zeros((2, self.input_size), dtype=np.float32)
-        for row, subset in zip(members, subsets, strict=True):
+        for row, subset in zip(members, self.subsets(), strict=True):
             row[offset + subset.start : offset + subset.stop] = 1
-        return {"members": members}
+        return members
 
     def intervals(self, split: str) -> np.ndarray:
         return of_split(self, split)

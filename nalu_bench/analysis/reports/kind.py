@@ -13,6 +13,7 @@ from nalu_bench.analysis.measure.measured import Measured, count_note
 from nalu_bench.analysis.measure.record import POINTS
 from nalu_bench.analysis.printed.published import check_metrics, check_words, line, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
+from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
@@ -213,6 +214,17 @@ def against_printed(samples: NDArray[np.float64], span: Span = ERRORS, better: B
 
     def compare(printed: Printed) -> Comparison:
         return compare_single(samples, printed.text, span, better) if printed.text else not_comparable(NOTHING_PRINTED)
+
+    return compare
+
+
+def against_rate(solved: int, asked: int) -> Compare:
+    """The comparison of our rate with a printed one, see `compare_rates`; that many seeds are solved of those asked."""
+
+    def compare(printed: Printed) -> Comparison:
+        if not printed.text or not printed.n_seeds:
+            return not_comparable(NOTHING_PRINTED)
+        return compare_rates(solved, asked, round(printed.number() * printed.n_seeds), printed.n_seeds)
 
     return compare
 

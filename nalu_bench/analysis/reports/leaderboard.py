@@ -15,15 +15,15 @@ from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.advice import Rates, advice
-from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, Verdict, not_comparable, settle
+from nalu_bench.analysis.stats.verdicts import Verdict, settle
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
-from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
@@ -123,7 +123,7 @@ class Leaderboard(Kind):
         for metric, solved in {RATE: runs["solved"], **further}.items():
             count, asked = int(solved.sum()), len(runs)
             rate = Value(count / asked, *wilson_interval(count, asked))
-            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=_against(count, asked)))
+            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=against_rate(count, asked)))
         return rows
 
     def _unit(
@@ -209,17 +209,6 @@ class Leaderboard(Kind):
         drawn = [line for line in lines if line.place.metric == RATE and line.n_seeds]
         columns = ["task", "setting", "operation", "model", "ours", "ours_low", "ours_high"]
         return heat_maps(maps, "Share of seeds solved"), frame(drawn)[columns]
-
-
-def _against(solved: int, asked: int) -> Compare:
-    """The comparison of a share of solved seeds with a printed one."""
-
-    def compare(printed: Printed) -> Comparison:
-        if not printed.text or not printed.n_seeds:
-            return not_comparable(NOTHING_PRINTED)
-        return compare_rates(solved, asked, round(printed.number() * printed.n_seeds), printed.n_seeds)
-
-    return compare
 
 
 def _rates(lines: Sequence[Line], axis: str) -> Rates:

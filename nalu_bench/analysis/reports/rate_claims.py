@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.stats.intervals import newcombe_interval, wilson_interval
+from nalu_bench.analysis.stats.intervals import newcombe_interval, unsigned, wilson_interval
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.line import Row
 from nalu_bench.analysis.table.place import Place
@@ -68,11 +68,10 @@ def _claim(said: RateClaim, groups: Sequence[pd.DataFrame]) -> Claim:
     counts = [(int(_counted(runs, said.counted).sum()), len(runs)) for runs in groups]
     told = " − ".join(_told(words) for words in (said.of, said.than) if words)
     told = f"{OUTCOMES[said.counted]}, {f'|{told}|' if said.apart else told}"
-    statistic = partial(_apart, counts) if said.apart else partial(_share, counts)
-    return Claim.estimated(told, statistic, *said.limit)
+    return Claim.estimated(told, partial(_apart if said.apart else share, counts), *said.limit)
 
 
-def _share(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float, float, float]:
+def share(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float, float, float]:
     """A share with Wilson's interval, or the difference of two with Newcombe's."""
     shares = [count / asked for count, asked in counts]
     if len(counts) == 1:
@@ -82,8 +81,7 @@ def _share(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float,
 
 def _apart(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float, float, float]:
     """The difference of two shares without its sign: from 0 if the interval of the difference holds 0."""
-    difference, low, high = _share(counts, confidence)
-    return abs(difference), max(low, -high, 0.0), max(-low, high)
+    return unsigned(*share(counts, confidence))
 
 
 def _counted(runs: pd.DataFrame, outcome: str) -> "pd.Series[bool]":

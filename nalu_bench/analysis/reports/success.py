@@ -17,7 +17,7 @@ from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_one
 from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
-from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
 from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
@@ -202,9 +202,7 @@ class Success(Kind):
         if declared:
             return not_comparable(declared)
         if metric in self.further and printed.n_seeds:
-            below = passing(runs, *self.further[metric])
-            theirs = round(printed.number() * printed.n_seeds)
-            return compare_rates(int(below.sum()), len(runs), theirs, printed.n_seeds)
+            return against_rate(int(passing(runs, *self.further[metric]).sum()), len(runs))(printed)
         solved = runs[runs["solved"]]
         behind = self.seeds.get(place)
         if metric.endswith(RECOMPUTED) and behind is not None:

@@ -141,6 +141,34 @@ def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
     return float(x.mean()), *student_interval(float(x.mean()), float(x.std(ddof=1)), x.size)
 
 
+def student_mean(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """The plain mean of a sample, of any sign, with Student's interval.
+
+        x̄ ± t s/√n,   t = Student's (1 + confidence) / 2 quantile, n - 1 degrees of freedom
+
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: without any spread the limits are the mean itself.
+
+    Returns: mean, low and high; the limits are nan for one sample.
+
+    >>> student_mean([50.0, 50.0])
+    (50.0, 50.0, 50.0)
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    mean = float(x.mean())
+    if x.size < 2:
+        return mean, math.nan, math.nan
+    return mean, *student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)[:2]
+
+
+def unsigned(value: float, low: float, high: float) -> tuple[float, float, float]:
+    """A number and its limits without their sign: from 0 if the interval holds 0.
+
+    >>> unsigned(-2.0, -3.0, 1.0)
+    (2.0, 0.0, 3.0)
+    """
+    return abs(value), max(low, -high, 0.0), max(-low, high)
+
+
 def mean_difference(samples: ArrayLike, others: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
     """The difference of two means with Welch's interval.
 

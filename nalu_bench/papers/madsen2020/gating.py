@@ -10,15 +10,14 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import row_of
+from nalu_bench.analysis.reports.kind import against_rate, row_of
+from nalu_bench.analysis.reports.rate_claims import share
 from nalu_bench.analysis.reports.success import Success, SuccessSettings
-from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.formats import Format, percent
-from nalu_bench.analysis.table.line import Line, Printed, Row, Value
+from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.registry import register
 
@@ -70,17 +69,14 @@ class Gating(Success):
             right = (runs["gate"] > 0.5) == (ADDS[place.operation] > 0.5)
             count, total = int((right & runs["gate"].notna()).sum()), len(runs)
             rate = Value(count / total, *wilson_interval(count, total))
-            compare = partial(_compare, count, total)
-            rows.append(row_of(place.at(split=self.split, metric=RIGHT), rate, runs, compare=compare))
+            where, compare = place.at(split=self.split, metric=RIGHT), against_rate(count, total)
+            rows.append(row_of(where, rate, runs, compare=compare))
             rows.append(self._claim(place, runs, count))
         return rows
 
     def _claim(self, place: Place, runs: pd.DataFrame, count: int) -> Row:
-        def share(confidence: float) -> tuple[float, float, float]:
-            return count / len(runs), *wilson_interval(count, len(runs), confidence)
-
         quantity = f"share of seeds whose gate is on the right side, {style.label(place.model)}"
-        return Claim.estimated(quantity, share, *self.report.consistent.limit).row(
+        return Claim.estimated(quantity, partial(share, [(count, len(runs))]), *self.report.consistent.limit).row(
             place.at(split=self.split, metric=f"{CLAIM}{RIGHT}"), [runs]
         )
 
@@ -112,12 +108,6 @@ class Gating(Success):
         path = self.experiment.folder / f"{self.experiment.artifact}.histogram.csv"
         columns = ["operation", "model", "bin", "solved", "count", "n_seeds"]
         return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=columns)
-
-
-def _compare(count: int, total: int, printed: Printed) -> Comparison:
-    if not printed.text or not printed.n_seeds:
-        return not_comparable(NOTHING_PRINTED)
-    return compare_rates(count, total, round(printed.number() * printed.n_seeds), printed.n_seeds)
 
 
 def _counts(place: Place, runs: pd.DataFrame) -> pd.DataFrame:

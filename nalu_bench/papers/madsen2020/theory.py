@@ -1,6 +1,6 @@
 """Expectations at initialisation, measured over many draws of the weights; nothing is trained."""
 
-import math
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings
-from nalu_bench.analysis.stats.intervals import median_interval, student
+from nalu_bench.analysis.stats.intervals import median_interval, student_mean, unsigned
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.claims import claims_table
@@ -79,15 +79,14 @@ class Theory(Kind):
             raise UsageError(f"draws of {self.experiment.name} must be at least 100, got {self.report.draws}.")
 
     def rows(self, measured: Measured) -> list[Row]:
-        samples = self._samples()
         told = {
-            "gradient": ("mean of ∂L/∂M̂ over its usual size, without its sign", _unsigned),
-            "product": ("mean output of NAC• under W and -W, median over draws", _median),
-            "mean": ("mean output of the NMU over its closed form, less 1, without its sign", _unsigned),
+            "gradient": ("mean of ∂L/∂M̂ over its usual size, without its sign", _unsigned_mean),
+            "product": ("mean output of NAC• under W and -W, median over draws", median_interval),
+            "mean": ("mean output of the NMU over its closed form, less 1, without its sign", _unsigned_mean),
         }
         rows = []
         for name, (quantity, statistic) in told.items():
-            claim = Claim.estimated(quantity, partial(statistic, samples[name]), *getattr(self.report, name).limit)
+            claim = Claim.estimated(quantity, partial(statistic, self.samples[name]), *getattr(self.report, name).limit)
             rows.append(claim.row(Place(metric=f"{CLAIM}{name}")))
         return rows
 
@@ -100,8 +99,8 @@ class Theory(Kind):
         figure, axes = style.new_figure(7.4, 2.2, columns=len(expected))
         drawn = []
         for axis, (name, at) in zip(axes[0], expected.items(), strict=True):
-            low, high = (float(f"{end:.3g}") for end in np.quantile(self._samples()[name], [0.01, 0.99]))
-            counts, edges = np.histogram(self._samples()[name], bins=40, range=(low, high))
+            low, high = (float(f"{end:.3g}") for end in np.quantile(self.samples[name], [0.01, 0.99]))
+            counts, edges = np.histogram(self.samples[name], bins=40, range=(low, high))
             axis.stairs(counts, edges, fill=True, color="#0072B2")
             axis.axvline(at, color="black", linewidth=0.8)
             axis.set_xlabel(AXES[name])
@@ -109,8 +108,9 @@ class Theory(Kind):
         axes[0][0].set_ylabel("draws")
         return figure, pd.concat(drawn, ignore_index=True)
 
-    def _samples(self) -> dict[str, Samples]:
-        """One number for each draw, by name; the same whenever they are asked for."""
+    @functools.cached_property
+    def samples(self) -> dict[str, Samples]:
+        """One number for each draw, by name; the same for every report."""
         import torch
 
         generator = torch.Generator().manual_seed(0)
@@ -155,16 +155,5 @@ def _array(values: "Tensor") -> Samples:
     return np.asarray(values.detach().numpy(), np.float64)
 
 
-def _mean(samples: Samples, confidence: float) -> tuple[float, float, float]:
-    mean, error = float(samples.mean()), float(samples.std(ddof=1)) / math.sqrt(samples.size)
-    return mean, *student(mean, error, samples.size - 1, confidence)[:2]
-
-
-def _median(samples: Samples, confidence: float) -> tuple[float, float, float]:
-    return median_interval(samples, confidence)
-
-
-def _unsigned(samples: Samples, confidence: float) -> tuple[float, float, float]:
-    """The mean without its sign: from 0 if its interval holds 0."""
-    mean, low, high = _mean(samples, confidence)
-    return abs(mean), max(low, -high, 0.0), max(-low, high)
+def _unsigned_mean(samples: Samples, confidence: float) -> tuple[float, float, float]:
+    return unsigned(*student_mean(samples, confidence))

@@ -12,12 +12,11 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
-from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.verdicts import Comparison, other_length
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
@@ -100,9 +99,7 @@ class FinalErrors(Kind):
         trained, needed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
         if trained != needed_steps:
             return other_length(trained, needed_steps)
-        if not printed.text or not printed.n_seeds:
-            return not_comparable(NOTHING_PRINTED)
-        return compare_rates(solved, len(runs), round(printed.number() * printed.n_seeds), printed.n_seeds)
+        return against_rate(solved, len(runs))(printed)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         about = self.experiment.heading

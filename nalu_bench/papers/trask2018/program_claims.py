@@ -1,6 +1,5 @@
 """Claims on programs: that a share of matching digits, or the difference of two, lies on one side of a threshold."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.stats.intervals import mean_difference, student
+from nalu_bench.analysis.stats.intervals import mean_difference, student_mean
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
@@ -66,22 +65,9 @@ def shares(runs: pd.DataFrame, column: str) -> Array:
     return PERCENT * runs[column].fillna(0.0).to_numpy(float)
 
 
-def mean_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
-    """The mean with Student's interval; the limits are nan for one sample.
-
-    >>> import numpy as np
-    >>> mean_of(np.array([50.0, 50.0]))
-    (50.0, 50.0, 50.0)
-    """
-    if samples.size < 2:
-        return float(samples.mean()), math.nan, math.nan
-    error = float(samples.std(ddof=1)) / math.sqrt(samples.size)
-    return float(samples.mean()), *student(float(samples.mean()), error, samples.size - 1, confidence)[:2]
-
-
 def _estimated(samples: list[Array], confidence: float) -> tuple[float, float, float]:
     one, *other = samples
-    return mean_difference(one, other[0], confidence) if other else mean_of(one, confidence)
+    return mean_difference(one, other[0], confidence) if other else student_mean(one, confidence)
 
 
 def _parsed(text: str, task: str) -> tuple[str, str, str]:

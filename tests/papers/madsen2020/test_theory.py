@@ -28,11 +28,11 @@ def test_the_claims_have_intervals_around_what_the_paper_expects() -> None:
 
 
 def test_the_samples_are_those_of_the_units() -> None:
-    samples = Theory(FEW)._samples()
+    samples = Theory(FEW).samples
     assert {name: len(values) for name, values in samples.items()} == dict.fromkeys(
         ("gradient", "product", "mean"), 400
     )
-    assert all(np.array_equal(values, Theory(FEW)._samples()[name]) for name, values in samples.items())
+    assert all(np.array_equal(values, Theory(FEW).samples[name]) for name, values in samples.items())
     assert samples["product"].min() >= 1 - 1e-12
 
 
@@ -47,7 +47,7 @@ def test_the_gradient_of_a_unit_has_the_size_that_is_its_measure() -> None:
         (second(first(x)) - t).square().mean().backward()
         relative.append(first.M_hat.grad.mean().item())
         sizes.append(first.M_hat.grad.abs().mean().item())
-    ours = Theory(FEW)._samples()["gradient"]
+    ours = Theory(FEW).samples["gradient"]
     assert np.std(np.array(relative) / np.mean(sizes)) == pytest.approx(ours.std(), rel=0.35)
 
 
