@@ -216,6 +216,13 @@ def test_a_failure_names_the_command_that_repeats_it_alone(
     assert len(list(home.glob("runs/*/nac/*/parts/*"))) == 1
 
 
+@pytest.mark.parametrize("address", ["", "zz"])
+def test_only_must_begin_an_address(address: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "budget=smoke", "--only", address]) == 2
+    assert f"--only must begin the address of a cell that is asked for, got '{address}'" in capsys.readouterr().err
+    assert not (home / "runs").exists()
+
+
 def test_only_what_failed_is_tried_again_and_the_first_failure_may_end_a_run(
     home: Path, unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -244,6 +251,7 @@ def test_cuda_without_a_gpu_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "device=cuda needs a CUDA GPU" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_workers_store_the_same_bits_as_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pd = pytest.importorskip("pandas")
     arguments = ["run", "task=ten_parameter", "budget=smoke", "model=nmu", "seeds=30"]

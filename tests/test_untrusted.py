@@ -250,6 +250,8 @@ def test_a_label_is_drawn_and_printed_as_it_is_written(home: Path, capsys: pytes
     (home / "conf/model/mine.yaml").write_text(MODEL + 'label: "\\e[31m"\n')
     forget()
     assert "must be one line that can be printed" in refused(capsys, "report", "--last")
+    words = ["run", "task=ten_parameter", "model=mine", "budget=smoke", "seeds=30"]
+    assert "must be one line that can be printed" in refused(capsys, *words)  # and trains nothing
 
 
 def test_a_link_in_a_shared_store_is_never_followed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import decimal
 import functools
 import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LEAST_APART = 0.9
+"""The share of a column's different values that a precision must keep apart (our choice)."""
+
+HELD = 15
+"""Digits of a decimal number that float64 always holds."""
+
+
 def checksum(path: str) -> str:
     """The SHA-256 of the file."""
     return hashlib.sha256(_content(path)).hexdigest()
@@ -26,7 +36,12 @@ def checksum(path: str) -> str:
 
 def columns(path: str) -> list[str]:
     """The names of the columns."""
-    return [str(name) for name in _table(path, _stamp(path))]
+    return list(_columns(path, _stamp(path)))
+
+
+@functools.lru_cache(maxsize=4)
+def _columns(path: str, stamp: tuple[int, int]) -> tuple[str, ...]:
+    return tuple(map(str, _table(path, stamp)))
 
 
 def numbers(path: str, names: Iterable[str]) -> pd.DataFrame:
@@ -34,7 +49,7 @@ def numbers(path: str, names: Iterable[str]) -> pd.DataFrame:
 
     Raises:
         UsageError for a file that is no table, for a column that is not there, and for cells that are no finite
-        numbers, or are none in float32.
+        numbers, or are none in float32, and for a column whose numbers are no longer apart in float64.
     """
     return _numbers(path, _stamp(path), tuple(dict.fromkeys(names)))
 
@@ -54,6 +69,11 @@ def _numbers(path: str, stamp: tuple[int, int], names: tuple[str, ...]) -> pd.Da
             f"every cell of {path} that is used must be a number up to 3e38: {'; '.join(wrong)}. Complete these rows "
             "or remove them, or leave the columns out: task.ignore=[...]."
         )
+    if merged := next((name for name, values in found.items() if _merges(table[name], values)), ""):
+        raise UsageError(
+            f"{merged} of {path} has numbers of more digits than the 16 of double precision, and many become equal: "
+            "subtract an offset before the file is written."
+        )
     return pd.DataFrame(found)
 
 
@@ -62,6 +82,17 @@ def _as_numbers(cells: pd.Series[Any]) -> np.ndarray:
     import pandas as pd
 
     return pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
+
+
+def _merges(cells: pd.Series[Any], values: np.ndarray) -> bool:
+    """Whether numbers of a column that are written with many digits are no longer apart as float64."""
+    many = (cells.str.len() > HELD).to_numpy()
+    if not many.any():
+        return False
+    with contextlib.suppress(decimal.InvalidOperation):  # a number that is written in another base
+        exact = {decimal.Decimal(text) for text in cells[many]}
+        return len(np.unique(values[many])) < LEAST_APART * len(exact)
+    return False
 
 
 def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
@@ -143,7 +174,7 @@ def _check_names(path: str, names: list[str]) -> None:
         )
     if _cut_otherwise(names):
         raise _separated(path, names[0])
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise UsageError(
             f"every column of {path} must have a name of its own, and several are called {', '.join(repeated)}; "

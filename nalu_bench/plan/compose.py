@@ -30,7 +30,7 @@ from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBas
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import MOST_WIDTH, Model
-from nalu_bench.plan import folders, processors, schemas, sweep, unit_files
+from nalu_bench.plan import folders, looks, processors, schemas, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import OWN_WIDTH, Budget, CellGroup, Experiment
 from nalu_bench.plan.machine import Machine
@@ -401,7 +401,9 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
         )
     try:
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
-            OmegaConf.update(config, key, type(value)(), merge=False)  # the new value takes the place of the old one
+            kind = OmegaConf.get_type(inner) if OmegaConf.is_dict(inner) else None
+            empty = OmegaConf.structured(kind) if is_dataclass(kind) else type(value)()
+            OmegaConf.update(config, key, empty, merge=False)  # the new value takes the place of the old one
             config.merge_with(functools.reduce(lambda inner, part: {part: inner}, reversed(key.split(".")), value))
         else:
             OmegaConf.update(config, key, value, merge=False)
@@ -593,8 +595,17 @@ def _plan(
     if width is not None and not 1 <= width <= MOST_WIDTH:
         raise UsageError(f"device.width must be from 1 to {MOST_WIDTH:,}, got {width:,}.")
     registry.loggers.entry(logger)
+    _check_labels(cells)
     machine = Machine(config.device.name, compiled, workers, width, logger)
     return Plan(experiment, cells, machine, budget, _words(overrides), bool(committed), hydra_overrides)
+
+
+def _check_labels(cells: Iterable[Wanted]) -> None:
+    """Raise UsageError for a model or an operation whose label no table can show, before it is trained."""
+    shown = {(want.cell.model.name, want.cell.task.name, want.setting().get("operation")) for want in cells}
+    for model, task, operation in shown:
+        looks.of_model(model)
+        looks.of_operation(task, str(operation))
 
 
 def _merged(cells: Iterable[Wanted]) -> list[Wanted]:

@@ -36,9 +36,7 @@ def of_model(name: str) -> Look:
     labels = dict.fromkeys(str(unit.get("label") or named) for unit, named in zip(known, units, strict=True))
     told = ", ".join(labels) if shape in UNTOLD else f"{', '.join(labels)} ({shape})"
     number = values.get("look", known[-1].get("look", -1) if known else -1)
-    label = str(values.get("label") or (told if units else name))
-    if not label.isprintable():
-        raise UsageError(f"the label of {name} must be one line that can be printed, got {label!r}.")
+    label = _printable(str(values.get("label") or (told if units else name)), name)
     return Look(label, number if isinstance(number, int) and number >= 0 else sum(name.encode()))
 
 
@@ -55,7 +53,14 @@ def of_operation(task: str, operation: str) -> str:
     """The task's label of an operation, such as `a + b` for `add`."""
     kind = _values("task", task).get("kind")
     labels: Mapping[str, str] = getattr(registry.tasks.load(str(kind)), "labels", {}) if kind else {}
-    return labels.get(operation, operation)
+    return _printable(str(labels.get(operation, operation)), operation)
+
+
+def _printable(label: str, name: str) -> str:
+    """The label; raises UsageError if it is none that a table can show."""
+    if not label.isprintable():
+        raise UsageError(f"the label of {name} must be one line that can be printed, got {label!r}.")
+    return label
 
 
 def _values(group: str, name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from nalu_bench.errors import FAILURES, CallError, UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import canonical, plain
 from nalu_bench.plan.machine import Machine
-from nalu_bench.running import compiler, memory
+from nalu_bench.running import compiler, memory, process
 from nalu_bench.running.jobs import Job, by_cell
 from nalu_bench.store import upkeep
 
@@ -45,6 +45,7 @@ def _check_device(machine: Machine) -> None:
             raise UsageError("device=cuda needs a CUDA GPU, and torch finds none; use device=cpu.")
     if machine.compile is False:
         return
+    process.warn_of_cache()
     why = compiler.refusal(machine.device, again=bool(machine.compile))
     if why and machine.compile:
         raise UsageError(f"compile=true needs what torch cannot do here, compile ({why}); {compiler.SEE}.")

@@ -90,6 +90,7 @@ def _folders() -> Iterator[tuple[str, int, bool]]:
 def _kept(record: Path) -> str | None:
     """What came out before; None if nothing is known, or only a failure that is old."""
     try:
+        process.refuse_others(record.parent)
         told = str(json.loads(record.read_text(encoding="utf-8"))["refusal"])
         old = time.time() - record.stat().st_mtime > BELIEVED
     except (OSError, ValueError, KeyError, TypeError):
@@ -100,6 +101,7 @@ def _kept(record: Path) -> str | None:
 def _keep(record: Path, told: str) -> None:
     with contextlib.suppress(OSError):  # then the next process tries it, too
         record.parent.mkdir(mode=0o700, exist_ok=True)
+        process.refuse_others(record.parent)
         write_atomically(record, lambda new: new.write_text(json.dumps({"refusal": told}), encoding="utf-8"))
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from nalu_bench.errors import Interrupted
-from nalu_bench.running import stop
+from nalu_bench.running import bars, stop
 from nalu_bench.running.progress import Display
 from nalu_bench.store.leases import Lease, System, Watch
 from nalu_bench.store.reader import damage
@@ -29,7 +26,7 @@ def wait(left: Sequence[Job], progress: Display) -> tuple[list[Job], list[Job]]:
         Interrupted if this process was asked to stop.
     """
     waiting, watch = list(left), Watch()
-    tqdm.write(_line(waiting), file=sys.stderr)
+    bars.write(_line(waiting))
     while waiting:
         time.sleep(PAUSE)
         if stop.asked():

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,19 +68,29 @@ def cache_folder() -> str | None:
         return None
 
 
+def warn_of_cache() -> None:
+    """Warn of a folder that a variable names and others may write: what lies there is loaded and run."""
+    stated = Path(os.environ.get(CACHE) or os.devnull)
+    if stated.is_dir():
+        try:
+            refuse_others(stated.resolve())
+        except PermissionError as error:
+            warnings.warn(f"{CACHE}: {error}, because the graphs in it are run; chmod 700, or unset it.", stacklevel=2)
+
+
 def make_cache() -> None:
     """Make the folder of TorchInductor's cache, as torch does when it imports a part that eager training needs, too.
 
     One of the user's own is for the user alone; where it cannot be made, or others may write it, a new folder serves
     this process. Where a folder that a variable names cannot be made, that part is imported with another one.
     """
-    stated, folder = CACHE in os.environ, cache_folder()
+    stated, folder = bool(os.environ.get(CACHE)), cache_folder()
     try:
         if folder is None:
             raise FileNotFoundError("no home")
         os.makedirs(folder, mode=0o777 if stated else 0o700, exist_ok=True)
         if not stated:
-            _refuse_others(folder)
+            refuse_others(Path(folder))
             os.environ[CACHE] = folder
     except OSError:
         if not stated:
@@ -90,9 +101,9 @@ def make_cache() -> None:
             import torch._dynamo  # noqa: F401
 
 
-def _refuse_others(folder: str) -> None:
+def refuse_others(folder: Path) -> None:
     """Raise PermissionError for a folder that is a link, or that another user owns or may write."""
-    found = os.lstat(folder)
+    found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
         raise PermissionError(f"{folder} must be a folder that its user alone may write")
 

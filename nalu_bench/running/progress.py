@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
+from nalu_bench.running import bars
 from nalu_bench.store.leases import OwnLease
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from nalu_bench.running.jobs import Job
 
 Progress = Callable[[str, int, int], None]
@@ -77,7 +78,7 @@ def followed(todo: "Sequence[Job]", store: Store) -> Iterator[None]:
 def _follow(todo: "Sequence[Job]", store: Store, ended: threading.Event) -> None:
     total = sum(job.cell.recipe.steps for job in todo)
     pause = TERMINAL_PAUSE if sys.stderr.isatty() else LOG_PAUSE
-    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, initial=_look(todo, store)[1]) as bar:
+    with bars.bar(total, initial=_look(todo, store)[1]) as bar:
         while True:
             last = ended.is_set()
             done, bar.n, running = _look(todo, store)

@@ -1,13 +1,10 @@
 """From jobs to stored runs: as many processes as fit, progress, and what other processes train."""
 
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 
-from tqdm import tqdm
-
 from nalu_bench.plan.machine import Machine
-from nalu_bench.running import elsewhere, memory, pool, stop
+from nalu_bench.running import bars, elsewhere, memory, pool, stop
 from nalu_bench.running.check import GIB, check_memory
 from nalu_bench.running.jobs import MOST_TOGETHER, Group, Job, by_cell, groups
 from nalu_bench.running.kept import kept
@@ -35,10 +32,9 @@ def run_jobs(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fa
 def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: bool) -> list[str]:
     _set_aside_damaged(todo)
     total = sum(job.cell.recipe.steps for job in todo)
-    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which outlives a process that is killed
     watched = sys.stderr.isatty() or "ipykernel" in sys.modules  # a person, at a terminal or a notebook
     pause = 0.1 if watched else 30  # a log file wants few lines
-    with tqdm(total=total, unit="step", unit_scale=True, dynamic_ncols=True, disable=quiet, mininterval=pause) as bar:
+    with bars.bar(total, quiet=quiet, pause=pause) as bar:
         progress = Display(bar, len(todo))
         failures: list[str] = []
         left: list[Job] = []

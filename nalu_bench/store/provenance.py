@@ -4,6 +4,7 @@ It holds only what can change a number, and no names of machines or people.
 """
 
 import functools
+import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -29,13 +30,20 @@ def provenance() -> dict[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout, or without git."""
+    """The checkout's commit, with `+` if files differ from it; "unknown" outside a checkout, or without git.
+
+    Another repository is never meant: neither one that variables such as GIT_DIR name, nor one around the checkout.
+    """
     if not paths.in_checkout():
         return "unknown"
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables["GIT_CEILING_DIRECTORIES"] = str(paths.CHECKOUT.parent)
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(paths.CHECKOUT), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=LONGEST).stdout.strip()
+        return subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=True, timeout=LONGEST
+        ).stdout.strip()
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")

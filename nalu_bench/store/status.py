@@ -4,9 +4,8 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-
-from tqdm import tqdm
 
 from nalu_bench import output
 from nalu_bench.plan.blocks import blocks, parse_ranges
@@ -138,4 +137,4 @@ def _running(lease: Lease) -> str:
 def _time(seconds: float) -> str:
     if seconds > LONGEST:
         return "more than a hundred years"
-    return str(tqdm.format_interval(seconds))
+    return str(timedelta(seconds=round(seconds)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-LEAST_APART = 0.9
-"""The share of a column's different values that single precision must keep apart (our choice)."""
-
 CHECKED = 100_000
-"""The rows in which they are counted: numbers of a dense column of more rows may meet without harm."""
+"""The most rows in which they are counted at a time: numbers of a dense column of more may meet without harm."""
 
 LEAST, MOST = 1.2e-19, 1.8e19
 """The smallest deviation and the largest value of a target whose squares single precision holds with all digits."""
@@ -101,6 +99,8 @@ class Table(Task):
                 "task.validation_share and task.test_share must be above 0 and leave rows for training, got "
                 f"{shares[0]} and {shares[1]}."
             )
+        if self.sha256 is not None and not re.fullmatch(r"[0-9a-f]{64}", self.sha256):
+            raise UsageError(f"task.sha256 must be 64 digits of base 16, as of sha256sum, got {self.sha256!r:.100}.")
         if self.split_seed < 0:
             raise UsageError(f"task.split_seed must be at least 0, got {self.split_seed}.")
         if self.scale not in SCALES:
@@ -173,15 +173,18 @@ class Table(Task):
     def _check_precision(self) -> None:
         """Raise UsageError for a column whose values are no longer apart in the single precision of networks."""
         names = [*self._features(), *self.targets]
-        rows = self._table().head(CHECKED)
-        for name, column in zip(names, self._scaled(rows, names).T, strict=True):
-            apart, single = (len(np.unique(values)) for values in (column, column.astype(np.float32)))
-            if single < LEAST_APART * apart:
-                remedy = "" if self.scale == "standard" else ", or choose task.scale=standard, which does so"
-                raise UsageError(
-                    f"{name} of {self.data} has {apart:,} different values in its first {len(rows):,} rows, and "
-                    f"{single:,} in single precision (24 bits): subtract an offset and divide by a unit{remedy}."
-                )
+        table, first = self._table(), 1
+        for rows in np.array_split(np.arange(len(table)), math.ceil(len(table) / CHECKED)):
+            for name, column in zip(names, self._scaled(table.iloc[rows], names).T, strict=True):
+                apart, single = (len(np.unique(values)) for values in (column, column.astype(np.float32)))
+                if single < csv_table.LEAST_APART * apart:
+                    remedy = "" if self.scale == "standard" else ", or choose task.scale=standard, which does so"
+                    raise UsageError(
+                        f"{name} of {self.data} has {apart:,} different values in its rows {first:,} to "
+                        f"{first + len(rows) - 1:,}, and {single:,} in single precision (24 bits): subtract an offset "
+                        f"and divide by a unit{remedy}."
+                    )
+            first += len(rows)
 
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
@@ -241,8 +244,9 @@ class Table(Task):
 
     def _features(self) -> list[str]:
         there = csv_table.columns(self.data)
+        known = set(there)
         for name in (*self.targets, *self.ignore, *(self.features or ())):
-            if name not in there:
+            if name not in known:
                 for other in there if _is_number(name) else ():
                     if _is_number(other) and float(other) == float(name):
                         raise UsageError(

@@ -69,7 +69,7 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     """Let a verb that trains choose among what is missing."""
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
     parser.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
-    parser.add_argument("--only", metavar="DIGEST", default="", help="train only the cell whose address begins so")
+    parser.add_argument("--only", metavar="DIGEST", help="train only the cell whose address begins so")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +84,7 @@ def trained(words: "list[str]") -> "Loaded":
     from nalu_bench.verbs import report
 
     name, _ = asked.experiment_name(words)
-    options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only="")
+    options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only=None)
     found: list[Loaded] = []
     verb = ["run", *(["-m"] if options.multirun else [])]
     with output.lenient():
@@ -114,7 +114,7 @@ def train_missing(
         store = asked.store(plan, results, hashed=True)
         todo = _missing(plan, store, options, verb)
         sound, failures = _checked(todo, plan)
-        print(_announced(todo, plan, store, bool(options.only or options.only_failed)), flush=True)
+        print(_announced(todo, plan, store, options.only is not None or options.only_failed), flush=True)
     if sound and not (failures and options.fail_fast):
         try:
             failures += _launch(sound, plan, store, options.fail_fast)
@@ -176,12 +176,13 @@ def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: li
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
     todo = pending(plan.cells, store, plan.machine, [*verb, *chosen])
-    if options.only and not any(want.cell.digest.startswith(options.only) for want in plan.cells):
+    only = options.only or ""
+    if options.only == "" or not any(want.cell.digest.startswith(only) for want in plan.cells):
         raise UsageError(
-            f"--only must begin the address of a cell that is asked for, got {options.only}; nalu-bench status lists "
+            f"--only must begin the address of a cell that is asked for, got '{options.only}'; nalu-bench status lists "
             "the addresses."
         )
-    todo = [job for job in todo if job.cell.digest.startswith(options.only)]
+    todo = [job for job in todo if job.cell.digest.startswith(only)]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
     return todo

@@ -35,6 +35,8 @@ def verify(options: argparse.Namespace) -> int:
         raise UsageError(f"--rerun must be at least 1, got {options.rerun}.")
     if options.rerun is None and (options.seed is not None or options.longest is not None):
         raise UsageError("--seed and --longest choose the blocks of --rerun N, which must be given, too.")
+    if options.longest is not None and not options.longest > 0:
+        raise UsageError(f"--longest must be above 0 minutes, got {options.longest:g}.")
     chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
     if options.store:
         chosen |= {"store": paths.runs_dir()}

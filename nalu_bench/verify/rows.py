@@ -18,6 +18,12 @@ from nalu_bench.plan.cell import Wanted
 SORTED = {"runs": ["cell", "seed"], "curves": CURVES, "predictions": PREDICTIONS, "weights": WEIGHTS}
 """Table -> the columns by which its rows are sorted, the cells in the order of the plan."""
 
+HELD = {
+    "predictions": [*PREDICTIONS, "label", "target", "prediction"],
+    "weights": [*WEIGHTS, "kind", "shape", "values"],
+}
+"""Table -> its columns, of those whose columns are the same for all tasks."""
+
 SOLVED, SOLVED_AT = FACTS
 
 
@@ -29,6 +35,10 @@ def form_faults(folder: Path, measured: Measured, wanted: Sequence[Wanted]) -> I
     for name in (name for name in map(str, measured.runs) if name.startswith(SOLVED) and SOLVED_AT not in name):
         if others := sorted({str(one) for one in measured.runs[name].dropna() if not isinstance(one, bool | np.bool_)}):
             yield f"{name} must be True or False in {RUNS_FILE}, got {others[0]:.60}"
+    for name, columns in HELD.items():
+        rows: pd.DataFrame = getattr(measured, name)
+        if len(rows) and list(rows) != columns:
+            yield f"{name} must have the columns {', '.join(columns)}, got {', '.join(map(str, rows)):.200}"
     yield from _disordered(measured, wanted)
 
 

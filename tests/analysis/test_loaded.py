@@ -67,6 +67,13 @@ def test_a_figure_is_the_same_whatever_the_users_own_style_is() -> None:
         assert found.figure()._repr_png_() == plain  # type: ignore[attr-defined]
 
 
+def test_a_matplotlibrc_that_is_no_text_is_told_of_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_bytes(b"font.size: 9 # \xe9\n")
+    draw = [sys.executable, "-c", "from nalu_bench.analysis.render import style; style.applied()"]
+    done = subprocess.run(draw, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "UsageError: matplotlib must be able to read its settings" in done.stderr
+
+
 def test_edited_files_are_refused(copied: Path) -> None:
     table = copied / "table.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("0.24", "0.42"), encoding="utf-8")

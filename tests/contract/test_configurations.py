@@ -144,20 +144,12 @@ def test_relu_models_have_a_linear_second_layer() -> None:
         assert model.units() == [name, "linear"]
 
 
-LONG = {
-    "heim2020/large_scale",
-    "iit_report/tables", "madsen2020/ablation", "madsen2020/all_models", "madsen2020/figure3a",
-    "madsen2020/figure3a_all", "madsen2020/figure3b", "madsen2020/input_size", "madsen2020/mnist_product",
-    "madsen2020/mnist_sum", "madsen2020/overlap", "madsen2020/regularization", "madsen2020/subset",
-    "madsen2020/table2", "mistry2022/single_module", "trask2018/figure4", "trask2018/figure5",
-    "schlor2020/experiment1", "schlor2020/experiment2", "schlor2020/experiment3", "schlor2020/experiment4",
-    "trask2018/table1", "trask2018/table2", "trask2018/table5", "trask2018/table6", "trask2018/table8",
-}  # fmt: skip
-"""Experiments that take more than ten seconds run in the slow tests; others of their kind stay among the fast ones."""
+QUICK = {"iit_report/identity", "madsen2020/figure2", "madsen2020/gating", "madsen2020/table1", "trask2018/figure6"}
+"""Experiments of a few seconds, one of a kind, that run among the fast tests; the others are slow."""
 
 
 def by_length(name: str) -> Any:
-    return pytest.param(name, marks=[pytest.mark.slow, pytest.mark.timeout(900)] if name in LONG else [])
+    return pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow, pytest.mark.timeout(900)])
 
 
 @pytest.mark.pictures

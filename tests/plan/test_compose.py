@@ -38,6 +38,14 @@ from nalu_bench.plan import compose, experiment
             "unknown key of model.penalties 'begin'; did you mean 'end'? Known: below, end, falling, most, start, "
             "tenfold_every, weight",
         ),
+        (
+            ["model.penalties.sparsity={weight:1,begin:0}"],
+            "unknown key of model.penalties.sparsity 'begin'; did you mean 'end'?",
+        ),
+        (
+            ["model.penalties.sparsity={weight:1}"],
+            "model.penalties.sparsity.end, model.penalties.sparsity.start must be",
+        ),
         (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),
         (["task.interpolation=[1,1e30]"], "must give targets whose squared errors single precision holds (3e38)"),
@@ -250,3 +258,9 @@ def test_the_width_of_a_device_is_among_the_words_of_results_and_changes_no_cell
     plan = compose.plan_experiment(chosen, ["budget=smoke", "device.width=10", "device.workers=1"])
     assert plan.overrides == ("device.width=10",)
     assert not chosen.changes(plan.overrides)
+
+
+def test_the_values_of_a_penalty_can_be_set_together() -> None:
+    (want,) = compose.plan_cells(["model=nau", "model.penalties.sparsity={weight:0.5,start:0,end:10}"], False).cells
+    penalty = want.cell.model.penalties["sparsity"]
+    assert (penalty.weight, penalty.start, penalty.end, penalty.below) == (0.5, 0, 10, None)

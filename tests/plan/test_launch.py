@@ -90,6 +90,7 @@ def test_jobs_run_in_the_folder_of_the_command_wherever_hydra_goes(
     assert Path.cwd() == tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
 def test_no_more_jobs_run_at_a_time_than_there_are_processors_for(
     launcher: str, make_job: Callable[[str], Job], tmp_path: Path

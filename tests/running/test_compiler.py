@@ -145,6 +145,15 @@ def test_a_record_that_cannot_be_kept_or_read_is_no_error(trials: Trials, home: 
     assert trials.made == 4
 
 
+def test_a_record_that_others_could_have_written_is_not_believed(trials: Trials, home: Path) -> None:
+    trials.outcome = "no omp.h"
+    assert compiler.refusal() == "no omp.h"
+    (home / "tmp" / f"nalu_bench_{os.getuid()}").chmod(0o777)
+    trials.outcome = ""
+    assert compiler.refusal() == compiler.refusal() == ""
+    assert trials.made == 3
+
+
 def test_compilation_that_is_asked_for_is_refused_with_the_reason(
     trials: Trials, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +163,7 @@ def test_compilation_that_is_asked_for_is_refused_with_the_reason(
     assert modes(home) == set()
 
 
+@pytest.mark.slow
 def test_training_is_eager_where_torch_cannot_compile_and_says_so_once(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

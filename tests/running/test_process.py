@@ -59,3 +59,12 @@ def test_compiled_graphs_lie_where_nobody_else_can_write(
             folder.symlink_to(tmp_path / "elsewhere")
         elif first:
             folder.chmod(0o777)
+
+
+def test_a_cache_that_others_may_write_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(process.CACHE, str(tmp_path))
+    tmp_path.chmod(0o700)
+    process.warn_of_cache()
+    tmp_path.chmod(0o777)
+    with pytest.warns(UserWarning, match=r"TORCHINDUCTOR_CACHE_DIR: .* must be a folder that its user alone may write"):
+        process.warn_of_cache()

@@ -91,6 +91,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("minutes", ["nan", "0", "-1"])
+def test_minutes_that_are_none_are_refused(minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--rerun", "1", "--longest", minutes]) == 2
+    assert f"--longest must be above 0 minutes, got {minutes}" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("one_thread")
 def test_verify_trains_finished_blocks_again_and_finds_forged_ones(
     home: Path, capsys: pytest.CaptureFixture[str]

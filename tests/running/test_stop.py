@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +13,14 @@ from nalu_bench.errors import Interrupted
 from nalu_bench.running import stop
 
 HANDLED = stop.SIGNALS
+
+
+@pytest.fixture(autouse=True)
+def hangup() -> Iterator[None]:
+    """`nohup`, under which the tests may run, ignores it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def send(number: int) -> None:

@@ -1,5 +1,6 @@
 """The commit of a run is a help, and its absence no fault."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,4 +39,22 @@ def test_a_git_that_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "git").chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(provenance, "LONGEST", 0.1)
+    assert provenance.commit() == "unknown"
+
+
+def test_a_repository_that_is_not_the_checkouts_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither one that git's variables name, nor one around a checkout that was unpacked without its own."""
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    if shutil.which("git") is None:
+        pytest.skip("no git")
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "another"], check=True)
+    ours = provenance.commit()
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    provenance.commit.cache_clear()
+    assert provenance.commit() == ours
+    (tmp_path / "inner").mkdir()
+    monkeypatch.setattr(paths, "CHECKOUT", tmp_path / "inner")
+    monkeypatch.setattr(paths, "in_checkout", lambda: True)
+    provenance.commit.cache_clear()
     assert provenance.commit() == "unknown"

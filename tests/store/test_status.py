@@ -53,10 +53,10 @@ def test_every_seed_asked_for_is_counted_once(store: Store, make_cell: MakeCell)
     name, running, stopped, last, total = found.lines()
     assert name.endswith("25/90 runs, 25 running, 25 failed, 15 missing")
     where = f"process {owned.lease.process} on {owned.lease.host}, since {owned.lease.since}"
-    assert running == f"  seeds 50-74: step 300 of 1,000 at 10 steps/s, 01:10 left; {where}"
+    assert running == f"  seeds 50-74: step 300 of 1,000 at 10 steps/s, 0:01:10 left; {where}"
     assert stopped == "  seeds 75-99: stopped at step 400 of 1,000"
     assert last.endswith("0/2 runs, 2 missing")
-    left = "10 steps/s, about 03:50 left"  # 700 steps of the running block, 600 of the stopped one, 1,000 of the other
+    left = "10 steps/s, about 0:03:50 left"  # 700 steps of one block, 600 and 1,000 of the others
     assert total == f"total: 0/2 cells, 25/92 runs, 25 running, 25 failed, 17 missing; {left}"
     assert not found.over
     writer.write_failure(store.root, other, "0-24", {"seeds": Block(0).seeds, "traceback": "Traceback\nno luck"})

@@ -18,6 +18,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store.reader import Store
+from nalu_bench.tasks import table
 from nalu_bench.training import data, rebuild
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.program import program_of
@@ -222,9 +223,13 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         ("a\tb\n1,5\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
         (
             "a,b,y,z\n" + "".join(f"{1.7e9 + 60 * row:.0f},1,{row},1\n" for row in range(40)),
-            "a of my.csv has 40 different values in its first 40 rows, and 19 ... or choose task.scale=standard",
+            "a of my.csv has 40 different values in its rows 1 to 40, and 19 ... or choose task.scale=standard",
         ),
         ("a,b,y,z\n" + "".join(f"{row},{row}e-50,{row},1\n" for row in range(40)), "b of my.csv has 40 different"),
+        (
+            "a,b,y,z\n" + "".join(f"9007199254740993.{row},1,{row},1\n" for row in range(10, 50)),
+            "a of my.csv has numbers of more digits than the 16 of double precision",
+        ),
         ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
         ("a,b,yy,z\n1,1,1,1\n", "unknown column of my.csv 'y'; did you mean 'yy'"),
@@ -280,11 +285,28 @@ def test_a_file_that_cannot_be_used_is_refused_in_plain_words_before_training(
         ("task.split_seed=-1", "task.split_seed must be at least 0, got -1"),
         ("task.scale=standart", "unknown task.scale 'standart'; did you mean 'standard'"),
         (f"task.sha256='{'0' * 64}'", f"my.csv must have the SHA-256 that task.sha256 states, {'0' * 64}, and has"),
+        ("task.sha256=abc", "task.sha256 must be 64 digits of base 16, as of sha256sum, got 'abc'"),
     ],
 )
 def test_a_users_mistake_is_told_in_plain_words(change: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *words(change)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_values_that_single_precision_merges_are_found_in_every_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(table, "CHECKED", 50)
+    rows = [f"{row if row < 60 else 1.7e9 + row:.0f},1,{row},1\n" for row in range(100)]
+    Path("my.csv").write_text("a,b,y,z\n" + "".join(rows))
+    assert main(["run", *words()]) == 2
+    assert "a of my.csv has 50 different values in its rows 51 to 100, and " in capsys.readouterr().err
+
+
+def test_decimal_numbers_of_many_digits_are_read_as_long_as_they_stay_apart() -> None:
+    rows = "".join(f"0.12345678901{row}0000000,{row}\n" for row in range(10, 50))
+    Path("my.csv").write_text(f"a,y\n{rows}{rows}")
+    assert len(csv_table.numbers("my.csv", ["a"])) == 80
 
 
 def test_names_that_are_numbers_are_no_row_wherever_they_stand() -> None:

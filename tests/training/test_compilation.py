@@ -18,6 +18,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.usefixtures("cache")
 def test_a_graph_is_compiled_once_and_then_taken_from_the_cache_on_disk() -> None:

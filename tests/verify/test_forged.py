@@ -374,11 +374,17 @@ def rows_in_another_order(folder: Folder) -> None:
     folder.tables["curves"] = folder.tables["curves"][::-1]
 
 
+@forgery(TABLE5, "predictions must have the columns cell, seed, probe, output, label, target, prediction, got")
+def a_column_of_predictions_that_nothing_writes(folder: Folder) -> None:
+    folder.tables["predictions"] = folder.tables["predictions"].assign(extra=1.0)
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "edit", "words"), FORGERIES)
 def test_a_forgery_with_matching_hashes_is_named(name: str, edit: Edit, words: tuple[str, ...], tmp_path: Path) -> None:
     folder = Folder(tmp_path, name)
@@ -403,8 +409,33 @@ def points_between_the_facts(folder: Folder) -> None:
     folder.tables["curves"] = curves.assign(train_loss=curves["train_loss"].where(~early, 0.5))
 
 
-@pytest.mark.parametrize("edit", [another_processor, another_picture, points_between_the_facts])
+def cells_exchanged(folder: Folder) -> None:
+    """The runs of two models with the same shapes on one operation."""
+    first, second = (folder.cell(operation="mul", model=model) for model in ("nmu", "nac_mul"))
+    other = {first: second, second: first}
+    words = ["role", "task", "setting", "operation", "model", "cell"]
+    told = folder.runs.drop_duplicates("cell").set_index("cell", drop=False)[words].to_dict("index")
+    order = {cell: number for number, cell in enumerate(folder.runs["cell"].unique())}
+    for row, cell in folder.runs["cell"].items():
+        folder.runs.loc[row, words] = told[other.get(cell, cell)]
+    folder.runs = _sorted(folder.runs, order)
+    for name, table in folder.tables.items():
+        folder.tables[name] = _sorted(table.assign(cell=table["cell"].replace(other)), order)
+    for part, theirs in list(folder.manifest["parts"].items()):
+        cell, seeds = part.split("/")
+        if cell == first and (mine := f"{second}/{seeds}") in folder.manifest["parts"]:
+            parts = folder.manifest["parts"]
+            parts[part], parts[mine] = parts[mine], theirs
+
+
+def _sorted(table: pd.DataFrame, order: dict[str, int]) -> pd.DataFrame:
+    return table.sort_values("cell", key=lambda cells: cells.map(order), kind="stable").reset_index(drop=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", [another_processor, another_picture, points_between_the_facts, cells_exchanged])
 def test_what_nothing_that_is_kept_contradicts_passes_as_the_table_of_faults_says(edit: Edit, tmp_path: Path) -> None:
     folder = Folder(tmp_path, TABLE1)
     edit(folder)
-    assert not [fault for fault in folder.faults() if "figure.csv" not in fault]
+    tables = "is not what runs.csv and the printed numbers give"  # a forger makes them again
+    assert not [fault for fault in folder.faults() if tables not in fault]

@@ -59,7 +59,10 @@ def parse(folder: Path, manifest: dict[str, Any]) -> Measured:
             raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
         curves = pd.read_parquet(folder / "curves.parquet")
         if absent := _absent(runs, curves, manifest):
-            raise ValueError(f"runs.csv has no column {', '.join(absent)}")
+            raise ValueError(
+                f"{RUNS_FILE} must have every figure of the curves, and what the manifest states, and has no column "
+                f"{', '.join(absent)}"
+            )
         predictions, weights = (_optional(folder / name) for name in list(TABLES)[1:])
         return Measured(runs, curves, predictions, weights, manifest)
 

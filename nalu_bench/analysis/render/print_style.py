@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from nalu_bench.errors import UsageError
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
@@ -17,6 +19,12 @@ def applied() -> "AbstractContextManager[None]":
 
     All else is matplotlib's default, whatever the user's own matplotlibrc says, so that equal results give equal files.
     """
-    from matplotlib import style
-
+    try:
+        from matplotlib import style
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"matplotlib must be able to read its settings, and a file matplotlibrc is no text in UTF-8 ({error}): "
+            "save it as such, or move it; it lies in the current folder, where MATPLOTLIBRC says, or in "
+            "~/.config/matplotlib."
+        ) from None
     return style.context(["default", STYLE])

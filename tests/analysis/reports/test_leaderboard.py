@@ -13,7 +13,7 @@ from nalu_bench.analysis.reports.advice import told
 from nalu_bench.analysis.reports.leaderboard import Leaderboard
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment
+from nalu_bench.plan import compose, experiment, ranking
 from nalu_bench.plan.ranking import with_unit
 
 GRID = experiment.load("mistry2022/single_module")
@@ -116,6 +116,12 @@ def test_a_unit_that_does_not_exist_or_is_ranked_is_refused() -> None:
         with_unit(GRID, "nmu")
 
 
+def test_several_units_are_ranked_together() -> None:
+    plan = ranking.plan(GRID, ["unit=relu,linear_no_bias", "budget=smoke"])
+    assert {"single-relu", "single-linear_no_bias"} <= {want.cell.model.name for want in plan.cells}
+    assert plan.overrides == ("unit=relu,linear_no_bias",)
+
+
 def test_a_further_unit_has_the_cells_and_the_recipe_of_two_plain_ones() -> None:
     plan = compose.plan_experiment(with_unit(GRID, "relu"), ["budget=paper", "unit=relu"])
     settings = {(want.cell.task.setting()["operation"], str(want.words())) for want in plan.cells}
@@ -123,6 +129,7 @@ def test_a_further_unit_has_the_cells_and_the_recipe_of_two_plain_ones() -> None
     assert {want.cell.recipe.learning_rate for want in plan.cells} == {0.001}
 
 
+@pytest.mark.slow
 def test_both_budgets_share_their_runs() -> None:
     plans = [compose.plan_experiment(GRID, [f"budget={budget}"]) for budget in ("paper", "short")]
     assert [want.cell.digest for want in plans[0].cells] == [want.cell.digest for want in plans[1].cells]

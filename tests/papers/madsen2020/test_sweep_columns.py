@@ -103,6 +103,7 @@ CHEAPEST = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHEAPEST)
 def test_the_cheapest_cells_of_an_experiment_run_and_report(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
