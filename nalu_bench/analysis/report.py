@@ -125,16 +125,24 @@ class Report:
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`; for a sweep, which has none, what its intervals are."""
-        few = f"; {FEW}" if any(_of_few(line) for line in self.lines) else ""
+        told = self.intervals() if self.kind.experiment.local or FEW in self.intervals() else ""
+        return " ".join(filter(None, [self.counted(), told]))
+
+    def counted(self) -> str:
+        """The number of each verdict, and of those on our own claims; empty for a sweep, which has none."""
         if self.kind.experiment.local:
-            return f"Intervals hold 95 %{few}."
+            return ""
         own = [line.verdict for line in self.lines if line.verdict and line.own]
         apart = f" Our own claims: {counts(own)}." if own else ""
-        told = f" Intervals hold 95 %{few}." if few else ""
-        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict and line.counted)}.{apart}{told}"
+        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict and line.counted)}.{apart}"
+
+    def intervals(self) -> str:
+        """What the intervals are."""
+        few = f"; {FEW}" if any(_of_few(line) for line in self.lines) else ""
+        return f"Intervals hold 95 %{few}."
 
     def provenance(self) -> str:
-        """How many runs of what length these are."""
+        """Provenance: budget, seeds, steps, runs by status."""
         budget = self.measured.manifest["budget"]
         if not self.measured.manifest["cells"]:
             return "Computed from the formulas; nothing is trained."

@@ -27,7 +27,8 @@ from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.pages import numbers, prose
-from nalu_bench.pages.index import scale, where
+from nalu_bench.pages.claims import where
+from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.title_page import title_page
 from nalu_bench.registry import datasets

@@ -1,6 +1,7 @@
 """Writing pages: one for each experiment beside its results, and an index of all of them."""
 
 import functools
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,24 @@ from nalu_bench.analysis.measure.manifest import MANIFEST, PAGE
 from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
 from nalu_bench.files import write_atomically
-from nalu_bench.pages import index as claims
+from nalu_bench.pages import index as all_claims
 from nalu_bench.pages import prose
+from nalu_bench.pages.claims import claims
 from nalu_bench.pages.listing import listing
-from nalu_bench.pages.overview import judged, overview
+from nalu_bench.pages.overview import drawable, overview
 from nalu_bench.pages.page import page
 from nalu_bench.plan import experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INDEX, OVERVIEW, LISTING, ARTICLE = "index.html", "overview.png", "README.md", "article.md"
+    from matplotlib.figure import Figure
+
+INDEX, CLAIMS, LISTING, ARTICLE = "index.html", "claims.png", "README.md", "article.md"
+
+
+DPI, COLOURS = 150, 32
+"""Of the picture of all claims."""
 
 
 def report(loaded: Loaded) -> Path:
@@ -29,15 +37,24 @@ def report(loaded: Loaded) -> Path:
 
 
 def index(results: Path) -> Path:
-    """Write index and list of all experiments with results, and the picture of all verdicts; returns the index."""
+    """Write index and list of all experiments with results, and the picture of all claims; returns the index."""
     experiments = list(reported(results))
-    if shown := judged(experiments):
+    if shown := drawable(claims(experiments)):
         with style.applied():
-            save = functools.partial(overview(shown).savefig, format="png", metadata={"Software": None})
-            write_atomically(results / OVERVIEW, save)
+            write_atomically(results / CLAIMS, functools.partial(_draw, overview(shown)))
     _write(results / LISTING, listing(experiments))
     fill_prose(results)
-    return _write(results / INDEX, claims.index(experiments))
+    return _write(results / INDEX, all_claims.index(experiments))
+
+
+def _draw(figure: "Figure", path: Path) -> None:
+    """Save a picture of few colours in a small file."""
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI)
+    with Image.open(drawn) as image:
+        image.convert("RGB").quantize(COLOURS).save(path, format="png", optimize=True)
 
 
 def article(results: Path) -> tuple[Path, Path]:

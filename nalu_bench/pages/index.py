@@ -1,17 +1,17 @@
-"""The index of all experiments: which claims of the papers hold?"""
+"""The index of all experiments: which claims hold, which unit to take, and do the printed numbers come out?"""
 
 import base64
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
-from nalu_bench.analysis.table.formats import four_digits
-from nalu_bench.analysis.table.line import Line, Value
+from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
 from nalu_bench.pages.rendered import rendered
 
 if TYPE_CHECKING:
@@ -22,22 +22,35 @@ WIDTH = 240
 
 
 def index(experiments: Sequence["Loaded"]) -> str:
-    """The index as HTML that needs no network: a line for each claim in words, and one for each table of numbers."""
-    told = [_experiment(loaded) for loaded in experiments]
+    """The index as HTML that needs no network: claims by question, then a line for each table of numbers."""
+    questions = [
+        {"id": f"question-{number}", "asks": asks or "Other claims",
+         "claims": [shown(claim, f"{claim.experiment}/report.html") for claim in part]}
+        for number, (asks, part) in enumerate(by_question(claims(experiments)).items(), 1)
+    ]  # fmt: skip
     verdicts = Counter[str]()
     for loaded in experiments:
-        verdicts.update(str(line.verdict) for line in loaded.lines if line.counted)
+        verdicts.update(str(line.verdict) for line in loaded.lines if line.counted and _is_number(line))
     return rendered(
-        "index.html", title="nalu_bench: which claims hold?", experiments=told, verdicts=counts(verdicts.elements())
+        "index.html", title="nalu_bench: which claims hold?", questions=questions, answers=list(_answers(experiments)),
+        experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts.elements()),
+        legend=[{"look": outcome.name.lower(), "sign": SIGNS[outcome], "text": str(outcome)} for outcome in Outcome],
     )  # fmt: skip
 
 
+def _answers(experiments: Sequence["Loaded"]) -> list[dict[str, Any]]:
+    found = [(loaded.experiment, loaded.kind.answers(loaded.lines)) for loaded in experiments]
+    return [{"name": each.name, "title": each.heading, "told": told} for each, told in found if told]
+
+
 def _experiment(loaded: "Loaded") -> dict[str, Any]:
-    seconds = loaded.manifest["seconds"]
+    seconds, numbers = loaded.manifest["seconds"], _numbers(loaded)
+    only_words = any(line.verdict for line in loaded.lines)
     return {
         "name": loaded.experiment.name, "title": loaded.experiment.title, "source": loaded.experiment.source,
-        "picture": _small(loaded.folder / "figure.png"), "lines": list(_lines(loaded)), "scale": scale(loaded),
-        "time": duration(seconds) if seconds else "",
+        "picture": _small(loaded.folder / "figure.png"), "scale": scale(loaded),
+        "time": duration(seconds) if seconds else "", **numbers,
+        "nothing": "Claims in words alone." if only_words else "Nothing is printed to compare with.",
     }  # fmt: skip
 
 
@@ -52,40 +65,25 @@ def scale(loaded: "Loaded") -> str:
     return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps{so_far}"
 
 
-def where(line: Line) -> str:
-    """The setting and the operation of a claim, in words; empty if it is about all."""
-    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+def _is_number(line: Line) -> bool:
+    return not (line.printed and line.printed.in_words)
 
 
-def _lines(loaded: "Loaded") -> Iterator[dict[str, Any]]:
-    """The claims in words, then the printed numbers together."""
-    for line in loaded.lines:
-        if line.verdict and line.printed and line.printed.in_words:
-            found = ": ".join(filter(None, ["; ".join(line.told()), _number(line.ours)]))
-            found += f" ({place})" if (place := where(line)) else ""
-            quoted = f"Our own claim: {line.printed.text}" if line.printed.own else f"“{line.printed.text}”"
-            yield {"text": quoted, "verdicts": [_verdict(line.verdict)], "found": found}
-    numbers = [line for line in loaded.lines if line.counted and not (line.printed and line.printed.in_words)]
-    if numbers:
-        counted = Counter(line.verdict for line in numbers)
-        printed = [line for line in numbers if line.printed_text]
-        again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
-        badges = [_verdict(verdict, counted[verdict]) for verdict in Verdict if counted[verdict]]
-        told = [f"{len(printed) - again} printed numbers"]
-        told += [f"{again} recomputed from the source's runs"] if again else []
-        told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []
-        yield {"text": ", ".join(told), "verdicts": badges, "found": ""}
-
-
-def _number(ours: Value) -> str:
-    value, low, high = map(four_digits, ours)
-    return f"{value} [{low}, {high}]" if low else value
-
-
-def _verdict(verdict: Verdict | None, count: int = 0) -> dict[str, str]:
-    """A verdict as a badge, with its count if there are several."""
-    assert verdict is not None
-    return {"look": verdict.name.lower(), "text": f"{count} {verdict}" if count else str(verdict)}
+def _numbers(loaded: "Loaded") -> dict[str, Any]:
+    """The printed numbers of an experiment: how many of which kind, and their verdicts."""
+    numbers = [line for line in loaded.lines if line.counted and _is_number(line)]
+    counted = Counter(line.verdict for line in numbers)
+    printed = [line for line in numbers if line.printed_text]
+    again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
+    told = [f"{len(printed) - again} printed numbers"] if numbers else []
+    told += [f"{again} recomputed from the source's runs"] if again else []
+    told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []
+    badges = [
+        {"look": verdict.name.lower(), "text": f"{counted[verdict]} {verdict}"}
+        for verdict in Verdict
+        if counted[verdict]
+    ]
+    return {"told": ", ".join(told), "verdicts": badges}
 
 
 def _small(path: Path) -> str:

@@ -1,61 +1,81 @@
-"""One picture of all verdicts: how many printed numbers and claims of each experiment hold."""
+"""One picture of all claims that were tested: the sentence in plain words, our number, and what of it holds."""
 
-from collections import Counter
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.pages.claims import Claim, Outcome, by_question
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nalu_bench.analysis.loaded import Loaded
+LEGEND = {Verdict.AGREES: Outcome.HOLDS, Verdict.DIFFERS: Outcome.FAILS, Verdict.INCONCLUSIVE: Outcome.OPEN}
+"""A verdict with each mark -> what it means."""
 
-COLORS = {
-    Verdict.EXACT: "#004d40", Verdict.AGREES: "#009E73", Verdict.FITTED: "#F0E442", Verdict.UNINFORMATIVE: "#b8ddd0",
-    Verdict.INCONCLUSIVE: "#E69F00", Verdict.DIFFERS: "#D55E00", Verdict.NOT_COMPARABLE: "#d0d0d0",
-}  # fmt: skip
-"""Okabe & Ito's colours, from what holds to what cannot be said."""
+WIDTH, LINE, GAP = 8.6, 0.16, 0.11
+"""Inches: of the picture, of a line of text, between two claims."""
 
-SMALLEST = 0.035
-"""Smallest share of a bar that holds its count."""
+HEAD = 0.4
+"""Inches of a question."""
 
+LETTERS = 98
+"""Letters in a line of a sentence."""
 
-def judged(experiments: Sequence["Loaded"]) -> list["Loaded"]:
-    """The experiments with verdicts."""
-    return [one for one in experiments if any(line.counted for line in one.lines)]
+SAID, SOURCE = 0.085, 0.8
+"""Where the columns begin, as shares of the width."""
 
 
-def overview(experiments: Sequence["Loaded"]) -> "Figure":
-    """A bar for each of the `judged` experiments: the shares and counts of their verdicts."""
-    counts = [
-        (loaded.experiment.source, Counter(line.verdict for line in loaded.lines if line.counted))
-        for loaded in experiments
-    ]
-    figure, axes = style.new_figure(7.2, 0.9 + 0.27 * len(counts))
+def drawable(claims: Sequence[Claim]) -> list[Claim]:
+    """The claims that were tested."""
+    return [claim for claim in claims if claim.outcome is not Outcome.UNTESTED]
+
+
+def overview(claims: Sequence[Claim]) -> "Figure":
+    """A row for each `drawable` claim, under its question: marks of its tests, the claim and what came out."""
+    parts = by_question(claims)
+    texts = {id(claim): _texts(claim) for claim in claims}
+    heights = {key: max(map(len, columns)) * LINE + GAP for key, columns in texts.items()}
+    height = sum(heights.values()) + len(parts) * HEAD + 0.3
+    figure, axes = style.new_figure(WIDTH, height)
     axis = axes[0][0]
-    for place, found in enumerate(found for _, found in counts):
-        total, left = found.total(), 0.0
-        for verdict, color in COLORS.items():
-            number = found[verdict]
-            if number:
-                share = number / total
-                axis.barh(place, share, left=left, color=color, edgecolor="white", linewidth=0.8, label=str(verdict))
-                if share >= SMALLEST:
-                    dark = verdict in (Verdict.EXACT, Verdict.AGREES, Verdict.DIFFERS)
-                    axis.text(left + share / 2, place, f"{number}", ha="center", va="center", fontsize=7,
-                              color="white" if dark else "black")  # fmt: skip
-                left += share
-    axis.set_yticks(range(len(counts)), [source for source, _ in counts], fontsize=8)
-    axis.invert_yaxis()
-    axis.set_xlim(0, 1)
-    axis.set_xticks([])
-    axis.grid(visible=False)
-    axis.spines[["left", "bottom"]].set_visible(False)
-    axis.tick_params(length=0)
-    entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    shown = [str(verdict) for verdict in COLORS if str(verdict) in entries]
-    figure.legend([entries[name] for name in shown], shown, loc="outside upper center", ncols=len(shown), fontsize=8,
-                  handlelength=1, columnspacing=1.2)  # fmt: skip
+    axis.set(xlim=(0, 1), ylim=(height, 0))
+    axis.axis("off")
+    place = _legend(axis)
+    for asks, part in parts.items():
+        axis.text(0, place + 0.2, asks or "Other claims", fontsize=9.5, fontweight="bold", va="center")
+        place += HEAD
+        for claim in part:
+            _row(axis, place, claim, *texts[id(claim)])
+            place += heights[id(claim)]
     return figure
+
+
+def _texts(claim: Claim) -> tuple[list[str], list[str]]:
+    """The lines of its sentences, and those of its source."""
+    said = textwrap.wrap(claim.says, LETTERS), textwrap.wrap(claim.found, LETTERS)
+    return [*said[0], *said[1]], textwrap.wrap(claim.source, 30)
+
+
+def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], source: Sequence[str]) -> None:
+    for number, line in enumerate(claim.lines):
+        look = style.verdict(line.verdict or Verdict.INCONCLUSIVE)
+        axis.scatter(0.008 + 0.017 * number, place + 0.06, s=24, marker=look.marker, color=look.color, linewidths=0)
+    first = len(textwrap.wrap(claim.says, LETTERS))
+    for number, text in enumerate(said):
+        color = "black" if number < first else "#444444"
+        axis.text(SAID, place + number * LINE, text, fontsize=8 if number < first else 7.5, va="top", color=color)
+    for number, text in enumerate(source):
+        axis.text(SOURCE, place + number * LINE, text, fontsize=7, va="top", color="#5a5a5a")
+
+
+def _legend(axis: "Axes") -> float:
+    """What the marks mean, above all; returns where it ends."""
+    for number, (verdict, outcome) in enumerate(LEGEND.items()):
+        look = style.verdict(verdict)
+        axis.scatter(0.008 + 0.15 * number, 0.1, s=26, marker=look.marker, color=look.color, linewidths=0)
+        axis.text(0.024 + 0.15 * number, 0.1, str(outcome), fontsize=8, va="center")
+    axis.text(SOURCE, 0.1, "who says so", fontsize=7.5, va="center", color="#5a5a5a")
+    return 0.24

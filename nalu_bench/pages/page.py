@@ -1,6 +1,7 @@
 """The page of an experiment: verdicts, figures, curves, weights, failures and provenance in one file of HTML."""
 
 import base64
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
+from nalu_bench.analysis.render.forest import forests
 from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.svg import svg
 
@@ -24,6 +27,9 @@ LARGEST = 1_950_000
 
 PANELS, MOST = 12, 24
 """Panels in a picture, and in all pictures of a section: a second of work for each picture."""
+
+FORESTS = 6
+"""The most forest plots of a page."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
 """Columns of a run that a page always lists; errors on each split follow."""
@@ -53,7 +59,8 @@ def page(loaded: "Loaded") -> str:
     report = loaded.report
     return rendered(
         "report.html", title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
-        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=report.verdicts(),
+        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=report.counted(),
+        intervals=report.intervals(),
         provenance=report.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
 
@@ -70,17 +77,28 @@ def _sections(loaded: "Loaded") -> list[Section]:
 
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
-    verdicts = any(line.verdict for line in loaded.lines)
-    yield Section(
-        "verdicts",
-        "Printed and reproduced" if verdicts else "Results",
-        html.tables(loaded.report.tables, loaded.report.lines, loaded.runs)
-        + rendered("notes.html", notes=loaded.report.remarks, verdicts=verdicts),
-    )
+    found, lines, tables = claims([loaded]), loaded.report.lines, loaded.report.tables
+    answers = loaded.kind.answers(lines)
+    outcome = rendered("outcome.html", answers=answers, claims=[shown(claim) for claim in found])
+    yield Section("outcome", "What came out", outcome if found or answers else "")
+    if numbers := html.numbers(lines, loaded.runs):
+        drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
+        yield Section("numbers", "Printed and ours", rendered("forests.html", drawn=drawn) + numbers)
+        layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
+    else:
+        layout = html.tables(tables, lines, loaded.runs)
+    notes = rendered("notes.html", notes=loaded.report.remarks, verdicts=bool(numbers))
+    yield Section("tables", "Tables", layout + notes)
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())
     yield Section("figure", "Figure", figure + further)
     yield Section("provenance", "Where the numbers come from", rendered("provenance.html", **_provenance(loaded)))
+
+
+def _forests(loaded: "Loaded") -> "Iterator[tuple[str, Figure]]":
+    """The first forest plots; the tables below them have all numbers."""
+    shares = [name for name, span in loaded.kind.metrics.items() if span == (0, 1)]
+    return itertools.islice(forests(loaded.report.lines, shares), FORESTS)
 
 
 def _about_runs(loaded: "Loaded") -> Iterator[Section]:

@@ -89,6 +89,22 @@ class CellGroup:
 
 
 @dataclass
+class Plain:
+    """A claim for readers who do not know the paper.
+
+    Attributes:
+        asks: the question that it helps to answer, the same text for all claims about one thing.
+        says: the claim in a sentence.
+        found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
+            shares. It says nothing that another number would make false.
+    """
+
+    asks: str
+    says: str
+    found: str
+
+
+@dataclass
 class File:
     """The keys of an experiment's file.
 
@@ -104,6 +120,7 @@ class File:
             empty if it is.
         excerpt: the experiments that have all of its cells and printed numbers, if there are such. Its results are
             never committed, so that no printed number counts twice.
+        plain: metric of a claim in words -> the claim in plain ones, for the index.
     """
 
     title: str = field(metadata={"must": "a text"})
@@ -122,6 +139,9 @@ class File:
     remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
     incomparable: str = field(default="", metadata={"must": "a text"})
     excerpt: list[str] = field(default_factory=list, metadata={"must": "a list of experiments"})
+    plain: dict[str, Plain] = field(
+        default_factory=dict, metadata={"must": "a mapping of claims to {asks, says, found}"}
+    )
 
 
 @dataclass(frozen=True)
@@ -140,6 +160,7 @@ class Experiment:
     remarks: list[str] = field(default_factory=list)
     incomparable: str = ""
     excerpt: list[str] = field(default_factory=list)
+    plain: dict[str, Plain] = field(default_factory=dict)
     local: bool = False
 
     @property
@@ -260,7 +281,7 @@ def load(name: str) -> Experiment:
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.remarks, read.incomparable, read.excerpt,
+        read.remarks, read.incomparable, read.excerpt, read.plain,
     )  # fmt: skip
 
 

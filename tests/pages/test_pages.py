@@ -155,26 +155,52 @@ def test_every_committed_report_is_made_again_to_the_byte_with_a_page_that_stand
     assert needs_nothing_else(text)
 
 
+FRAME = """<body style="margin:0"><title>none</title><script>
+addEventListener("message", event => { document.title = event.data })
+</script><iframe src="page.html" style="border:0;width:%dpx;height:900px"></iframe>"""
+"""A page of any width: a window of a headless Chromium is at least 500 pixels wide."""
+
+
 def in_chromium(text: str, script: str, width: int, folder: Path) -> str:
-    """What a script writes into the title of a page in a window of this width."""
+    """What a script gives, as `told`, in a page of this width."""
     assert CHROMIUM
-    file = folder / "page.html"
-    file.write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
-    command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}", f"file://{file}"]
+    ended = f"<script>addEventListener('load', () => {{ {script}; parent.postMessage(String(told), '*') }})</script>"
+    (folder / "page.html").write_text(text.replace("</body>", f"{ended}</body>"), encoding="utf-8")
+    (folder / "frame.html").write_text(FRAME % width, encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}", f"file://{folder / 'frame.html'}"]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     title = re.search("<title>(.*?)</title>", dom)
     assert title
     return title[1]
 
 
+FITS = """
+const all = names => [...document.querySelectorAll(names)]
+const wide = all('.numbers').filter(table => table.scrollWidth > table.closest('.scroll').clientWidth + 1)
+const cut = all('.numbers td, .numbers th, .claim summary').filter(cell => cell.scrollWidth > cell.clientWidth + 1)
+const told = [document.documentElement.scrollWidth <= innerWidth, wide.length, cut.length]
+"""
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at pages with")
-@pytest.mark.parametrize("width", [500, 1200])  # 500 is the narrowest window of a headless Chromium
+@pytest.mark.parametrize("width", [390, 1280])
 def test_a_page_fits_its_window_and_a_reason_opens(html: str, width: int, tmp_path: Path) -> None:
     script = (
         "const button = document.querySelector('button.verdict'); button.focus(); button.click();"
         "const reason = document.getElementById(button.getAttribute('popovertarget'));"
-        "document.title = [document.documentElement.scrollWidth <= innerWidth, reason.matches(':popover-open'),"
-        "document.activeElement === button].join()"
+        "const told = [reason.matches(':popover-open'), document.activeElement === button]"
     )
-    assert in_chromium(html, script, width, tmp_path) == "true,true,true"
+    assert in_chromium(html, script, width, tmp_path) == "true,true"
+    assert in_chromium(html, FITS, width, tmp_path) == "true,0,0"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at pages with")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_scrolls_sideways_and_no_number_is_cut(width: int, tmp_path: Path) -> None:
+    """Of every experiment, and the index."""
+    texts = {name: page(nalu_bench.load(name)) for name in COMMITTED}
+    texts["index"] = (paths.results_dir() / build.INDEX).read_text(encoding="utf-8")
+    found = {name: in_chromium(text, FITS, width, tmp_path) for name, text in texts.items()}
+    assert found == dict.fromkeys(texts, "true,0,0")

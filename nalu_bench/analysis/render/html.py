@@ -9,6 +9,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import cells as cells_of
 from nalu_bench.analysis.render.environment import environment
+from nalu_bench.analysis.render.measures import by_measure, labels
 from nalu_bench.analysis.render.text import text
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.layout import Judged, Shown, Table
@@ -24,19 +25,52 @@ def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) 
     Args:
         layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell.
     """
-    cells = cells_of(runs)
-    reasons = {id(line): _reason(number, line, cells) for number, line in enumerate(lines) if line.verdict}
+    reasons = _reasons(lines, runs)
+    return _rendered("tables.html", tables=_shown(layouts, reasons), rows=list(reasons.values()))
+
+
+def plain_tables(layouts: Sequence[Table]) -> str:
+    """The same with verdicts that only stand there."""
+    return _rendered("tables.html", tables=_shown(layouts, {}), rows=[])
+
+
+def numbers(lines: Sequence[Line], runs: pd.DataFrame) -> str:
+    """A table for every measure, a row for each printed number: ours, the verdict; empty without printed ones."""
+    parts = by_measure(lines)
+    reasons = _reasons([line for part in parts.values() for line in part], runs)
     shown = [
+        {
+            "title": title,
+            "compared": any(line.judged for line in part),
+            "rows": [{"name": name, **reasons[id(line)]} for name, line in zip(labels(part), part, strict=True)],
+        }
+        for title, part in parts.items()
+    ]
+    if not shown:
+        return ""
+    return _rendered("numbers.html", tables=shown, rows=list(reasons.values()))
+
+
+def _rendered(template: str, **values: Any) -> str:
+    return environment(FOLDER).get_template(template).render(**values)
+
+
+def _reasons(lines: Sequence[Line], runs: pd.DataFrame) -> dict[int, dict[str, Any]]:
+    cells = cells_of(runs)
+    return {id(line): _reason(number, line, cells) for number, line in enumerate(lines) if line.verdict}
+
+
+def _shown(layouts: Sequence[Table], reasons: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
         {"title": table.title, "header": table.header, "rows": [[_entry(one, reasons) for one in row]
                                                                 for row in table.rows]}
         for table in layouts
     ]  # fmt: skip
-    return environment(FOLDER).get_template("tables.html").render(tables=shown, rows=list(reasons.values()))
 
 
 def _entry(shown: Shown, reasons: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     """A text, or the reason that a verdict tells."""
-    if isinstance(shown, Judged) and shown.line.verdict:
+    if isinstance(shown, Judged) and id(shown.line) in reasons:
         return {"text": "", "row": reasons[id(shown.line)]}
     return {"text": text(shown), "row": None}
 
@@ -58,8 +92,8 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "shown": line.shown(),
         "runs": anchor(cell) if cell else "",
         "printed": printed.text,
-        "printed_low": printed.low,
-        "printed_high": printed.high,
+        "printed_low": _limit(printed.low),
+        "printed_high": _limit(printed.high),
         "ours": four_digits(line.ours.value),
         "ours_low": four_digits(line.ours.low),
         "ours_high": four_digits(line.ours.high),
@@ -68,6 +102,11 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "reason": line.reason,
         "note": "; ".join(line.told()),
     }
+
+
+def _limit(text: str) -> str:
+    """A limit of a printed interval, which may be computed and then has many digits."""
+    return four_digits(float(text)) if text else ""
 
 
 def escaped(text: object) -> str:

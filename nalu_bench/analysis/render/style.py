@@ -3,9 +3,11 @@
 The colours are Okabe & Ito's, distinct for colour-blind readers; markers and line styles tell them apart in grey.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.render.print_style import applied as applied  # for all that draw
+from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.plan import looks
 
 if TYPE_CHECKING:
@@ -18,6 +20,32 @@ ACTIVATION_LABELS = {
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 _MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Colour and marker, which tell a verdict apart without each other."""
+
+    color: str
+    marker: str
+
+
+_HOLDS, _FAILS, _OPEN, _NONE = (
+    Drawn("#009E73", "o"),
+    Drawn("#D55E00", "X"),
+    Drawn("#b58900", "s"),
+    Drawn("#8a8a8a", "D"),
+)
+
+_VERDICTS = {
+    Verdict.EXACT: _HOLDS, Verdict.AGREES: _HOLDS, Verdict.DIFFERS: _FAILS, Verdict.INCONCLUSIVE: _OPEN,
+    Verdict.FITTED: _OPEN, Verdict.UNINFORMATIVE: _OPEN,
+}  # fmt: skip
+
+
+def verdict(found: Verdict) -> Drawn:
+    """How a verdict is drawn: what holds, what does not, what is not decided, what is not compared."""
+    return _VERDICTS.get(found, _NONE)
 
 
 def label(model: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.formats import percent
-from nalu_bench.analysis.table.layout import Shown
 
 Rates = dict[str, dict[str, float]]
 """Unit -> range -> its share of solved seeds; the best unit first."""
@@ -14,11 +13,6 @@ RELIABLE = 0.95
 
 NAMED = 4
 """So many units are named; of more, the number is told."""
-
-
-def advice(operations: Sequence[tuple[str, Rates]]) -> list[list[Shown]]:
-    """A row for every operation: its name, and what to take."""
-    return [[name, told(rates)] for name, rates in operations]
 
 
 def told(rates: Rates) -> str:

@@ -175,6 +175,10 @@ class Kind:
         """Tables in the layout of the paper, from the lines with their verdicts."""
         raise NotImplementedError
 
+    def answers(self, lines: Sequence[Line]) -> list[str]:
+        """What came out, in sentences, beside claims and printed numbers; none by default."""
+        return []
+
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """A picture of the result, and the numbers drawn in it."""
         raise NotImplementedError

@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
-from nalu_bench.analysis.reports.advice import Rates, advice
+from nalu_bench.analysis.reports.advice import Rates, told
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
@@ -147,10 +147,17 @@ class Leaderboard(Kind):
             for metric, value in numbers.items()
         ]  # fmt: skip
 
+    def answers(self, lines: Sequence[Line]) -> list[str]:
+        return [f"{name}: {advice}" for name, advice in self._advice(lines)]
+
+    def _advice(self, lines: Sequence[Line]) -> list[tuple[str, str]]:
+        """Operation -> which unit to take."""
+        return [(name, told(_rates(part, self.report.axis))) for name, part in self._by_operation(lines).items()]
+
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         parts = self._by_operation(lines)
-        rates = [(name, _rates(part, self.report.axis)) for name, part in parts.items()]
-        tables = [Table(f"Which unit for which operation? {self.experiment.title}", ["", ""], advice(rates))]
+        advised: list[list[Shown]] = [[name, advice] for name, advice in self._advice(lines)]
+        tables = [Table(f"Which unit for which operation? {self.experiment.title}", ["", ""], advised)]
         for name, part in parts.items():
             tables += [self._success(name, part), self._totals(name, part)]
         printed = [line for line in lines if line.printed]

@@ -1,0 +1,94 @@
+"""Forest plots: every printed number, hollow, beside ours with its interval, coloured by the verdict."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render.measures import by_measure, labels
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.line import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROWS = 30
+"""The most numbers in one picture."""
+
+WIDTH = 4.8
+"""Inches of a picture, which a phone shows without making letters much smaller."""
+
+WIDE = 30.0
+"""The ratio of largest to smallest number from which on the axis is logarithmic."""
+
+PRINTED = "#444444"
+
+DECADES = 1e6
+"""The most that an axis which is linear around 0 shows of small numbers."""
+
+Scale = tuple[str, dict[str, float]]
+"""Name of an axis' scale, and its options."""
+
+
+def forests(lines: Sequence[Line], shares: Collection[str] = ()) -> "Iterator[tuple[str, Figure]]":
+    """A title and a picture for every measure with printed numbers that are compared, several where there are many.
+
+    Args:
+        lines: all of a report. shares: patterns of the metrics that are shares, on an axis from 0 to 1.
+    """
+    for title, part in by_measure([line for line in lines if not math.isnan(_printed(line)[0])]).items():
+        if not any(line.judged and line.verdict is not Verdict.SAME_SEEDS for line in part):
+            continue
+        share = any(fnmatchcase(part[0].place.metric, pattern) for pattern in shares)
+        scale = ("linear", {}) if share else _scale([each for line in part for each in (_printed(line)[0], *line.ours)])
+        count = math.ceil(len(part) / ROWS)
+        for number in range(count):
+            some = part[number * ROWS : (number + 1) * ROWS]
+            yield f"{title}, {number + 1} of {count}" if count > 1 else title, _drawn(some, scale)
+
+
+def _drawn(lines: Sequence[Line], scale: Scale) -> "Figure":
+    figure, axes = style.new_figure(WIDTH, 0.5 + 0.22 * len(lines))
+    axis: Axes = axes[0][0]
+    for place, line in enumerate(lines):
+        _row(axis, place, line)
+    axis.set_yticks(range(len(lines)), labels(lines), fontsize=7)
+    axis.set_ylim(len(lines) - 0.4, -0.6)
+    axis.grid(visible=False, axis="y")
+    axis.set_xscale(scale[0], **scale[1])
+    if scale[0] == "symlog" and min(each for line in lines for each in (_printed(line)[0], line.ours.value)) >= 0:
+        axis.set_xlim(left=0)
+    axis.tick_params(axis="x", labelsize=7)
+    return figure
+
+
+def _row(axis: "Axes", place: int, line: Line) -> None:
+    """The printed number above the middle of its row, ours below it."""
+    look = style.verdict(line.verdict or Verdict.NOT_COMPARABLE)
+    value, low, high = _printed(line)
+    axis.plot(value, place - 0.14, "o", markersize=4.5, markerfacecolor="none", color=PRINTED)
+    if math.isfinite(low) and math.isfinite(high):
+        axis.plot([low, high], [place - 0.14] * 2, color=PRINTED, linewidth=0.8)
+    ours, low, high = line.ours
+    axis.plot(ours, place + 0.14, look.marker, markersize=4.5, color=look.color)
+    if math.isfinite(low) and math.isfinite(high):
+        axis.plot([low, high], [place + 0.14] * 2, color=look.color, linewidth=1.4)
+
+
+def _printed(line: Line) -> tuple[float, ...]:
+    """The printed number with its interval, a bound such as >999 as its number; nan where there is none."""
+    if line.printed is None or line.printed.in_words or not line.printed.text:
+        return (math.nan,) * 3
+    found = line.printed
+    return tuple(float(text.lstrip("<>") or "nan") for text in (found.text, found.low, found.high))
+
+
+def _scale(numbers: Sequence[float]) -> Scale:
+    """Linear, or logarithmic where numbers are wide apart; then linear around 0 if some are 0 or negative."""
+    numbers = [number for number in numbers if math.isfinite(number)]
+    sizes = [abs(number) for number in numbers if number]
+    if not sizes or max(sizes) / min(sizes) <= WIDE:
+        return "linear", {}
+    return ("log", {}) if min(numbers) > 0 else ("symlog", {"linthresh": max(min(sizes), max(sizes) / DECADES)})

@@ -1,0 +1,162 @@
+"""The claims of all experiments in plain words: what was asked, what came out, and what of it holds."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.formats import Format, interval, percent
+from nalu_bench.analysis.table.line import Line, grouped
+
+if TYPE_CHECKING:
+    from nalu_bench.analysis.loaded import Loaded
+
+
+class Outcome(StrEnum):
+    """What became of a claim: of all tests of it, where there are several."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    OPEN = "not decided"
+    UNTESTED = "not tested yet"
+
+
+def points(value: float) -> str:
+    """-0.8 as `-80 points`, a difference of shares."""
+    return f"{100 * value + 0.0:.0f} points"
+
+
+def number(value: float) -> str:
+    """1.2345 as `1.23`, 0 as `0`."""
+    return f"{value:.3g}"
+
+
+FORMS: dict[str, Format] = {"{percent}": percent, "{points}": points, "{number}": number}
+"""Place in a sentence -> how our number is written there."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a source, or one of ours, with all that tests it.
+
+    Attributes:
+        experiment: its name. source: the paper with table or figure. quote: the sentence itself. own: whether it is
+            ours.
+        asks: the question that it belongs to; empty if its experiment names none.
+        says: the claim in plain words; the quote if its experiment has none.
+        found: what came out, in plain words; empty if nothing was measured.
+        lines: its tests, one for each setting.
+    """
+
+    experiment: str
+    source: str
+    quote: str
+    own: bool
+    asks: str
+    says: str
+    found: str
+    lines: Sequence[Line]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What its verdicts say together."""
+        return _outcome({line.verdict for line in self.lines})
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words; of several tests, under how many it holds."""
+        if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
+            return str(self.outcome)
+        counted = Counter(_outcome({line.verdict}) for line in self.lines)
+        told = ", ".join(f"{outcome} in {counted[outcome]}" for outcome in Outcome if counted[outcome])
+        return f"{told} of {len(self.lines)} settings"
+
+
+def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
+    if set(verdicts) == {Verdict.NOT_COMPARABLE}:
+        return Outcome.UNTESTED
+    if set(verdicts) <= {Verdict.AGREES, Verdict.EXACT}:
+        return Outcome.HOLDS
+    return Outcome.FAILS if set(verdicts) == {Verdict.DIFFERS} else Outcome.OPEN
+
+
+def claims(experiments: Sequence["Loaded"]) -> list[Claim]:
+    """The claims in words of these experiments, in their order."""
+    return [claim for one in experiments for claim in _of(one)]
+
+
+def by_question(found: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Question -> its claims, tested ones first; short lists before long ones."""
+    parts = grouped(found, lambda claim: claim.asks)
+    return {
+        asks: sorted(part, key=lambda claim: claim.outcome is Outcome.UNTESTED)
+        for asks, part in sorted(parts.items(), key=lambda item: (not item[0], len(item[1])))
+    }
+
+
+def spanned(values: Sequence[float], form: Format) -> str:
+    """The range of some numbers, in one unit: `-80 to -11 points`; a dash if there is none.
+
+    >>> spanned([0.12, 0.5], percent), spanned([3.0], number), spanned([float("nan")], number)
+    ('12 to 50 %', '3', '–')
+    """
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return "–"
+    low, high = form(min(known)), form(max(known))
+    return high if low == high else f"{low.partition(' ')[0]} to {high}"
+
+
+def _of(loaded: "Loaded") -> Iterator[Claim]:
+    judged = [line for line in loaded.lines if line.verdict and line.printed and line.printed.in_words]
+    for (metric, split, quote), lines in grouped(judged, _key).items():
+        known = loaded.experiment.plain
+        plain = known.get(f"{metric} {split}") or known.get(metric)
+        asks, says, found = (plain.asks, plain.says, _filled(plain.found, lines)) if plain else ("", quote, "")
+        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, found, lines)
+
+
+def _key(line: Line) -> tuple[str, str, str]:
+    return line.place.metric, line.place.split, line.printed_text
+
+
+def _filled(sentence: str, lines: Sequence[Line]) -> str:
+    """The sentence with our number and its interval, or the range of several numbers; empty without a number."""
+    place, form = next((item for item in FORMS.items() if item[0] in sentence), ("", number))
+    values = [line.ours.value for line in lines]
+    if all(map(math.isnan, values)):
+        return ""
+    told = interval(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
+    return sentence.replace(place, told) if place else sentence
+
+
+def where(line: Line) -> str:
+    """The setting and the operation of a claim, in words; empty if it is about all."""
+    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+
+
+SIGNS = {Outcome.HOLDS: "✓", Outcome.FAILS: "✗", Outcome.OPEN: "?", Outcome.UNTESTED: "–"}
+"""Outcome -> the sign of it on a page, which colour only repeats."""
+
+
+def shown(claim: Claim, link: str = "") -> dict[str, Any]:
+    """A claim as the template `claims.html` shows it; with a `link` to its experiment's page, it is cited, too."""
+    return {
+        "look": claim.outcome.name.lower(), "sign": SIGNS[claim.outcome], "verdict": claim.verdict, "own": claim.own,
+        "says": claim.says, "found": claim.found, "source": claim.source, "quote": claim.quote, "link": link,
+        "cited": bool(link),
+        "tests": [_test(line) for line in claim.lines],
+    }  # fmt: skip
+
+
+def _test(line: Line) -> dict[str, str]:
+    """One test of a claim: where, by which number and threshold, and what came out."""
+    assert line.verdict is not None
+    return {
+        "where": where(line), "told": "; ".join(line.told()),
+        "ours": "" if math.isnan(line.ours.value) else interval(*line.ours, number),
+        "look": line.verdict.name.lower(), "verdict": str(line.verdict),
+    }  # fmt: skip

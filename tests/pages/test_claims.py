@@ -1,0 +1,96 @@
+"""Claims in plain words: the sentence with our number, what its tests say together, and one picture of all."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import nalu_bench
+from nalu_bench import paths
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.line import Line, Printed, Value
+from nalu_bench.analysis.table.place import Place
+from nalu_bench.pages.build import reported
+from nalu_bench.pages.claims import FORMS, Claim, Outcome, by_question, claims
+from nalu_bench.pages.overview import drawable, overview
+from nalu_bench.plan import experiment
+
+LINE = Line(Place(metric="claim_it"), Value(0.12, 0.07, 0.2), 100, 1000, Printed("it holds"), Verdict.AGREES)
+CLAIM = Claim("mine/it", "Mine 2026", "it holds", False, "Does it?", "It holds.", "", [LINE])
+
+
+def told(*verdicts: Verdict) -> Claim:
+    return replace(CLAIM, lines=[replace(LINE, verdict=verdict) for verdict in verdicts])
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "outcome", "words"),
+    [
+        ([Verdict.AGREES], Outcome.HOLDS, "holds"),
+        ([Verdict.DIFFERS], Outcome.FAILS, "does not hold"),
+        ([Verdict.INCONCLUSIVE], Outcome.OPEN, "not decided"),
+        ([Verdict.FITTED], Outcome.OPEN, "not decided"),
+        ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "not tested yet"),
+        ([Verdict.AGREES] * 4, Outcome.HOLDS, "holds in 4 of 4 settings"),
+        (
+            [Verdict.AGREES, Verdict.DIFFERS, Verdict.INCONCLUSIVE],
+            Outcome.OPEN,
+            "holds in 1, does not hold in 1, not decided in 1 of 3 settings",
+        ),
+    ],
+)
+def test_the_tests_of_a_claim_say_one_thing_together(verdicts: list[Verdict], outcome: Outcome, words: str) -> None:
+    claim = told(*verdicts)
+    assert (claim.outcome, claim.verdict) == (outcome, words)
+
+
+def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() -> None:
+    """And every plain word is that of a claim; other numbers would not make a sentence false that names its own."""
+    for name in experiment.names():
+        found = experiment.load(name)
+        for metric, plain in found.plain.items():
+            assert sum(place in plain.found for place in FORMS) == 1, (name, metric)
+            assert plain.asks.endswith("?"), (name, metric)
+            assert plain.says.endswith("."), (name, metric)
+    for one in reported(paths.results_dir()):
+        keys = {key for line in one.lines for key in (line.place.metric, f"{line.place.metric} {line.place.split}")}
+        assert set(one.experiment.plain) <= keys, one.experiment.name
+        for claim in claims([one]):
+            assert claim.asks, (one.experiment.name, claim.quote)
+
+
+def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -> None:
+    found = {claim.says: claim for claim in claims([nalu_bench.load("trask2018/table5")])}
+    line = next(line for line in nalu_bench.load("trask2018/table5").lines if line.place.metric == "claim_fail")
+    value, low, high = (f"{100 * each:.0f} %" for each in line.ours)
+    (fails,) = [claim.found for says, claim in found.items() if says.startswith("Every non-linear activation fails")]
+    assert fails == f"The one that fails least does so in {value} [{low}, {high}] of its networks."
+    several = [claim for claim in claims([nalu_bench.load("trask2018/table6")]) if len(claim.lines) > 1]
+    assert several
+    assert all(f"{min(line.ours.value for line in claim.lines):.3g} to " in claim.found for claim in several)
+
+
+def test_what_was_not_measured_has_no_number() -> None:
+    for claim in claims(list(reported(paths.results_dir()))):
+        assert (claim.found == "") == all(math.isnan(line.ours.value) for line in claim.lines)
+
+
+def test_questions_have_their_tested_claims_first() -> None:
+    later = replace(told(Verdict.NOT_COMPARABLE), says="Later.")
+    found = by_question([later, told(Verdict.AGREES), replace(CLAIM, asks="")])
+    assert [[claim.says for claim in part] for part in found.values()] == [["It holds.", "Later."], ["It holds."]]
+    assert list(found) == ["Does it?", ""]
+
+
+@pytest.mark.pictures
+def test_the_picture_has_a_mark_for_every_test_and_both_sentences() -> None:
+    found: Any = told(Verdict.AGREES, Verdict.DIFFERS)
+    with style.applied():
+        figure = overview(drawable([replace(found, found="It is 3."), told(Verdict.NOT_COMPARABLE)]))
+    (axis,) = figure.axes
+    texts = [text.get_text() for text in axis.texts]
+    assert {"Does it?", "It holds.", "It is 3.", "Mine 2026"} <= set(texts)
+    assert texts.count("It holds.") == 1
+    assert len(axis.collections) == 3 + 2  # the legend's, and two tests
