@@ -15,8 +15,9 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     printed   0.14             the printed number, as it is printed; `printed%` in percent
     verdict   inconclusive
 
-`table2 verdicts` are the counts of all verdicts of an experiment, and `table2 seeds`, `table2 runs` and `table2 time`
-the seeds asked for, the runs and the time of one core.
+`paper/artifact "a + b" answer` is the sentence that an experiment answers about it, if its kind of report answers
+anything. `table2 verdicts` are the counts of all verdicts of an experiment, and `table2 seeds`, `table2 runs` and
+`table2 time` the seeds asked for, the runs and the time of one core.
 """
 
 import functools
@@ -27,10 +28,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nalu_bench.analysis import outcome
+from nalu_bench.analysis import results as reports
 from nalu_bench.analysis.measure.manifest import read_manifest
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan import experiment
 
 MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
 
@@ -99,7 +102,17 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
         if form not in about:
             raise unknown("number of an experiment", form, about)
         return about[form]
+    if form == "answer":
+        return _answer(name, table(folder), " ".join(places))
     return _written(_line(table(folder), places), form)
+
+
+def _answer(name: str, lines: list[Line], about: str) -> str:
+    """The sentence about this in what an experiment answers."""
+    answers = dict(text.split(": ", 1) for text in reports.kind_of(experiment.load(name)).answers(lines))
+    if about not in answers:
+        raise unknown("answer of an experiment", about, answers)
+    return answers[about]
 
 
 def _line(lines: list[Line], words: list[str]) -> Line:

@@ -176,13 +176,13 @@ def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: li
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
     todo = pending(plan.cells, store, plan.machine, [*verb, *chosen])
-    only = options.only or ""
-    if options.only == "" or not any(want.cell.digest.startswith(only) for want in plan.cells):
+    only, known = options.only, [want.cell.digest for want in plan.cells]
+    if only is not None and not (only and any(digest.startswith(only) for digest in known)):
         raise UsageError(
-            f"--only must begin the address of a cell that is asked for, got '{options.only}'; nalu-bench status lists "
+            f"--only must begin the address of a cell that is asked for, got '{only}'; nalu-bench status lists "
             "the addresses."
         )
-    todo = [job for job in todo if job.cell.digest.startswith(only)]
+    todo = [job for job in todo if job.cell.digest.startswith(only or "")]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
     return todo

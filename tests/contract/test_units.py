@@ -183,8 +183,8 @@ def test_units_are_imported_without_what_only_experiments_need() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)
 
 
-def test_every_class_that_the_readme_lists_is_imported_from_the_package_of_units() -> None:
-    text = (paths.CHECKOUT / "README.md").read_text(encoding="utf-8")
+def test_every_class_that_the_guide_lists_is_imported_from_the_package_of_units() -> None:
+    text = (paths.CHECKOUT / "GUIDE.md").read_text(encoding="utf-8")
     listed = text[text.index("| class | name |") :].partition("\n\n")[0]
     classes = re.findall(r"`([A-Z]\w+)`", listed)
     assert {"NAU", "LSTM"} <= set(classes)

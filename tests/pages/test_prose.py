@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nalu_bench import paths
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line, Printed, Value
@@ -66,6 +67,14 @@ def test_a_mark_that_names_no_number_is_refused_with_its_text(results: Path, mar
     with pytest.raises(UsageError, match=message) as error:
         prose.filled(f"<!--= {mark} --><!--/-->", results, "madsen2020")
     assert mark in str(error.value)
+
+
+def test_a_mark_may_ask_what_an_experiment_answers() -> None:
+    mark = 'mistry2022/single_module "a + b" answer'
+    found = prose.filled(f"<!--= {mark} --><!--/-->", paths.results_dir(), "mistry2022")
+    assert " solve at least 95 % of the seeds" in found
+    with pytest.raises(UsageError, match="unknown answer of an experiment 'a \\+ c'"):
+        prose.filled("<!--= mistry2022/single_module 'a + c' answer --><!--/-->", paths.results_dir(), "mistry2022")
 
 
 def test_the_lines_of_a_text_stay_if_it_says_the_same(results: Path) -> None:
