@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from told import commands
 
 from nalu_bench import paths, registry
 from nalu_bench.cli import main
@@ -107,10 +108,9 @@ def test_its_experiment_is_reported_like_those_of_the_papers(my_unit: Path) -> N
 
 
 def test_the_cells_of_its_readme_can_be_trained() -> None:
-    text = (paths.CHECKOUT / "examples/my_unit/README.md").read_text(encoding="utf-8")
-    commands = [shlex.split(line)[2:] for line in text.splitlines() if line.startswith("nalu-bench run")]
-    assert len(commands) == 5
-    for words in commands:
+    told = commands(paths.CHECKOUT / "examples/my_unit/README.md", "nalu-bench run ")
+    assert len(told) == 6
+    for words in [shlex.split(command)[2:] for command in told]:
         if not words[0].startswith("experiment="):
             plan = compose.plan_cells([word for word in words if word != "-m"], multirun="-m" in words)
             assert check(plan.machine, pending(plan.cells, Store(paths.runs_dir()), plan.machine)) == {}
