@@ -1,5 +1,7 @@
 """A unit of one's own: found, listed, trained and reported from its installed package alone."""
 
+import doctest
+import importlib
 import runpy
 import shlex
 import sys
@@ -64,6 +66,10 @@ def test_its_own_tests_pass() -> None:
     for name, value in runpy.run_path(str(paths.CHECKOUT / "examples/my_unit/test_my_unit.py")).items():
         if name.startswith("test_"):
             value()
+
+
+def test_its_docstring_shows_what_it_gives() -> None:
+    assert doctest.testmod(importlib.import_module("my_unit")) == (0, 3)
 
 
 def test_its_gradients_are_right(check_gradients: Callable[..., None]) -> None:
