@@ -1,6 +1,7 @@
 """The arrows between packages, and the modules that commands which only look must not load.
 
-import-linter would hold the arrows in a file of its own; here the list that people read in CONTRIBUTING.md is checked.
+import-linter would hold the arrows in a file of its own; here the list that people read, in nalu_bench/README.md, is
+checked.
 """
 
 import ast
@@ -14,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import nalu_bench
-from nalu_bench import paths
 
 PACKAGE = Path(nalu_bench.__file__).parent
 VOCABULARY = {"errors", "files", "output", "registry", "paths", "__version__"}
@@ -22,10 +22,10 @@ VOCABULARY = {"errors", "files", "output", "registry", "paths", "__version__"}
 
 
 def arrows() -> dict[str, set[str]]:
-    """Package -> the packages it may import, from the graph in CONTRIBUTING.md."""
-    text = (paths.CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """Package -> the packages it may import, from the graph in the package's README."""
+    text = (PACKAGE / "README.md").read_text(encoding="utf-8")
     block = re.search(r"^```imports\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert block, "CONTRIBUTING.md must hold the graph of imports"
+    assert block, "nalu_bench/README.md must hold the graph of imports"
     found: dict[str, set[str]] = {}
     for line in filter(str.strip, block[1].splitlines()):
         package, _, others = line.partition(":")

@@ -1,8 +1,10 @@
-"""The documents are true: their commands and recipes work."""
+"""The documents are true: their commands work, and their links lead somewhere."""
 
 import ast
+import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from told import commands
 
 from nalu_bench import paths, registry
 from nalu_bench.analysis.measure.read import MEASURED
@@ -27,18 +30,19 @@ from nalu_bench.training.restart import RestartRule
 from nalu_bench.units import Unit
 
 ROOT = paths.CHECKOUT
-BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLES = ROOT / "examples"
+OWN = EXAMPLES / "my_paper"
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
 
-
-ADDED = "plain or total or mine2026"
-"""The names that the recipes of CONTRIBUTING add."""
+ADDED = "my_unit or my_task or my_paper"
+"""The names that the READMEs of the examples put into the repository, and that of the package that is installed."""
 
 COPIED = {"nalu_bench", "conf", "experiments", "results", "tests", "benchmarks", "examples", "notebooks"}
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository with the files that the recipes of CONTRIBUTING add."""
+    """A copy of the repository with the files that the READMEs of the examples copy, and one package installed."""
     root = tmp_path_factory.mktemp("copy")
     for path in ROOT.iterdir():
         if path.is_dir() and path.name in COPIED:
@@ -46,18 +50,24 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(path, root / path.name, ignore=ignored)
         elif path.is_file() and path.name != ".git":
             shutil.copy(path, root)
-    for _, target, text in blocks():
-        if target:
-            assert not (root / target).exists(), f"{target} is there already: a recipe may only add files"
-            (root / target).parent.mkdir(parents=True, exist_ok=True)
-            (root / target).write_text(text, encoding="utf-8")
-    install(root / "package")
+    before = checksums(root)
+    for line in told("cp "):
+        subprocess.run(shlex.split(line), cwd=root, check=True)
+    after = checksums(root)
+    assert len(after) == len(before) + 10
+    assert after | before == after, "a unit, task or experiment may only add files"
+    install(root / OWN.relative_to(ROOT))
     return root
 
 
-def blocks() -> list[tuple[str, str, str]]:
-    """(language, file, text) of the blocks of CONTRIBUTING."""
-    return BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+def checksums(root: Path) -> dict[Path, str]:
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in root.rglob("*") if path.is_file()}
+
+
+def told(begin: str, holding: str = "") -> list[str]:
+    """The commands in the READMEs of the examples that begin and hold so."""
+    readmes = sorted(EXAMPLES.glob("*/README.md"))
+    return [command for readme in readmes for command in commands(readme, begin) if holding in command]
 
 
 def install(package: Path) -> None:
@@ -73,7 +83,7 @@ def install(package: Path) -> None:
 
 def in_copy(copy: Path, *command: str) -> str:
     """The output of a command that finds the copy in place of this repository."""
-    places = {"PYTHONPATH": f"{copy}{os.pathsep}{copy / 'package'}", "NALU_BENCH_HOME": str(copy / "home")}
+    places = {"PYTHONPATH": f"{copy}{os.pathsep}{copy / OWN.relative_to(ROOT)}", "NALU_BENCH_HOME": str(copy / "home")}
     line = [sys.executable, "-m", *command]
     done = subprocess.run(line, cwd=copy, env=os.environ | places, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
@@ -82,26 +92,26 @@ def in_copy(copy: Path, *command: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_recipes_of_contributing_work_in_a_copy_and_change_no_file(copy: Path) -> None:
-    commands = [line for language, target, text in blocks() if language == "sh" for line in text.splitlines()]
-    commands = [command for command in commands if command.startswith("nalu-bench ")]
-    assert len(commands) == 8
-    told = [in_copy(copy, *command.replace("nalu-bench", "nalu_bench", 1).split()) for command in commands]
-    assert "Solved" in told[1]
-    assert "Squares by two models" in told[-1]
-    assert (copy / "home/results/local/mine2026/table1/table.md").exists()
+def test_the_examples_work_in_a_copy_to_the_letter(copy: Path) -> None:
+    followed = told("nalu-bench ", "budget=smoke")
+    assert len(followed) == 10
+    said = {command: in_copy(copy, "nalu_bench", *shlex.split(command)[1:]) for command in followed}
+    assert "Solved" in said["nalu-bench run task=my_task model=nau budget=smoke"]
+    assert "Squares by two models" in said["nalu-bench report my_paper/table2 budget=smoke"]
+    assert all(
+        (copy / f"home/results/local/{name}/table.md").exists() for name in ("my_task/momentum", "my_paper/table1")
+    )
 
 
-def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
-    project = tomllib.loads((copy / "package/pyproject.toml").read_text(encoding="utf-8"))["project"]
+def test_every_entry_point_of_the_package_is_found_and_every_group_is_told(copy: Path) -> None:
+    package = copy / OWN.relative_to(ROOT)
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     kinds = {kind.package: kind for kind in vars(registry).values() if isinstance(kind, registry.Registry)}
     configurations = project["entry-points"].pop(folders.ENTRY_POINTS)
-    assert [copy / "package" / name.replace(".", "/") for name in configurations.values()] == [
-        copy / "package/mine/conf"
-    ]
+    assert [package / name.replace(".", "/") for name in configurations.values()] == [package / "my_paper/conf"]
     assert set(project["entry-points"]) <= set(kinds)
-    text = (copy / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert all(group in text for group in kinds)
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{group}`" in text for group in kinds)
     program = "import doctest, sys; from nalu_bench.registry import Registry\n"
     program += (
         "for pair in sys.argv[1:]:\n    group, name = pair.split(':'); found = Registry('part', group).load(name)\n"
@@ -114,7 +124,8 @@ def test_every_entry_point_that_contributing_shows_is_found(copy: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_contracts_and_documents_hold_for_what_the_recipes_add(copy: Path) -> None:
+def test_contracts_and_documents_hold_for_what_the_examples_add(copy: Path) -> None:
+    assert told("pytest ") == [f"pytest tests/contract -k {name}" for name in ("my_task", "my_unit")]
     chosen = f"not slow and not copy and not entry_point and not prose and ({ADDED} or not smoke)"
     in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, "tests/contract", "tests/test_docs.py")
 
@@ -140,8 +151,14 @@ def test_the_list_of_experiments_is_that_of_the_results() -> None:
     assert written.count("| `") == len(experiments) > 10
 
 
-def test_the_walks_of_contributing_name_what_is_there() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+def test_contributing_is_short() -> None:
+    lines = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 200
+    assert max(map(len, lines)) <= 118
+
+
+def test_the_walks_through_the_code_name_what_is_there() -> None:
+    text = (ROOT / "nalu_bench/README.md").read_text(encoding="utf-8")
     walks = re.findall(r"^```walk\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for walk in walks for line in walk.splitlines()]
     for line in lines:
@@ -159,22 +176,38 @@ def test_a_committed_run_weighs_less_than_4_kb_beside_what_every_experiment_has(
         assert weight <= 4_000 * one.manifest["runs"] + 150_000, one.experiment.name
 
 
-def test_every_path_in_the_documents_exists() -> None:
-    for document in [ROOT / "README.md", ROOT / "GUIDE.md", *ROOT.glob("experiments/*/README.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / target).exists(), f"{document.name} points to {target}"
+def test_every_link_in_the_documents_leads_somewhere() -> None:
+    """Paths, and headings of Markdown files; not addresses of the web, nor templates, whose pages lie elsewhere."""
+    folders = [ROOT / name for name in COPIED - {"results"}]
+    documents = [
+        *ROOT.glob("*.md"),
+        *(path for folder in folders for path in folder.rglob("*.md") if path.parent.name != "templates"),
+    ]
+    assert len(documents) > 20
+    for document in documents:
+        for target, heading in LINK.findall(document.read_text(encoding="utf-8")):
+            there = document.parent / target if target else document
+            assert there.exists(), f"{document.relative_to(ROOT)} points to {target}"
+            assert not heading or heading in anchors(there), f"{document.relative_to(ROOT)}: {target} lacks {heading}"
 
 
-def test_the_table_of_defaults_names_what_the_classes_have() -> None:
+def anchors(document: Path) -> set[str]:
+    """The headings of a Markdown file, as addresses name them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_table_of_what_to_override_names_what_the_classes_have() -> None:
     owners = (Task, ActorCritic, Model, Penalty, Recurrent, Network, Unit, Recipe, RestartRule, Streams)
     classes = {one.__name__: one for one in owners}
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     rows = text[text.index("| class | override |") :].partition("\n\n")[0].splitlines()[2:]
     for row in rows:
         owner, names, *_ = (re.findall(r"`(\w+)`", cell) for cell in row.split("|")[1:])
         known = {*dir(classes[owner[0]]), *getattr(classes[owner[0]], "__dataclass_fields__", {})}
-        assert set(names) <= known, f"CONTRIBUTING names {names} of {owner[0]}"
-    assert len(rows) > 20
+        assert set(names) <= known, f"the table names {names} of {owner[0]}"
+    assert len(rows) > 30
+    assert {row.split("`")[1] for row in rows} == set(classes)
 
 
 @pytest.mark.parametrize("verb", ["reproduce-table1", "test", "lint", "types", "setup"])

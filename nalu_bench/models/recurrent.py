@@ -30,7 +30,8 @@ class Recurrent(Model):
     """[x_t, h_{t-1}] -> h_t at every step, then h_T -> output_size.
 
     Attributes:
-        cell: the recurrent unit.
+        cell: the recurrent unit, with I + S inputs and S outputs. One that hands on several vectors registers their
+            number, as in `@register("lstm", version=1, states=2)`.
         head: the unit that reads h.
         hidden_size: size of h.
         initial_state: the value of every entry of h_0 (and of an LSTM's memory); 1 is neutral in products.

@@ -55,7 +55,8 @@ class Probes:
 class Task:
     """A distribution of inputs with their targets. The fields of a subclass are its keys in YAML.
 
-    `sample` is a pure function of random numbers, so the trainer alone decides where randomness comes from.
+    `sample` is a pure function of random numbers, or of the numbers of rows of fixed data, so the trainer alone decides
+    where randomness comes from.
     Importing a task must not import torch: configurations are checked before torch is loaded.
 
     Attributes:
@@ -274,7 +275,12 @@ class Task:
         return figure > threshold if cls.larger_is_better else figure < threshold
 
     def threshold(self, criterion: str, samples: int = 1_000_000) -> float | None:
-        """The value of the judging measure that a solved run passes, see `solves`; None without a criterion."""
+        """The value of the judging measure that a solved run passes, see `solves`; None for a task without a criterion.
+
+        Args:
+            criterion: the name that a report asks for, `task` by default. A task may know several; it refuses others.
+            samples: number of examples to simulate where there is no formula.
+        """
         return None
 
     def without_threshold(self, criterion: str) -> str:

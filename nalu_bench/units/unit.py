@@ -22,7 +22,8 @@ class Unit(nn.Module):
     A new unit states its parameters in `__init__`, their initial distribution in `initialisers` and its formula in
     `columns` (or in `forward`, like any module). It overrides `weights`, `penalties` and `project_` if it has any.
     Initial weights are drawn once the outermost `__init__` has returned, so that a subclass may add parameters. A unit
-    must work under `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing.
+    must work under `torch.func.vmap` and `torch.compile`, and store nothing on itself while computing. Its constants
+    are plain numbers, not buffers or tensors. `contract.check` tells the first rule that a unit breaks.
 
     Args:
         in_features: number of inputs I, at least 1.
@@ -117,7 +118,10 @@ class Unit(nn.Module):
         return {}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        """Regularisers by name, each a scalar: a pure function of the parameters and the unit's inputs."""
+        """Regularisers by name, each a scalar, such as {"small": self.W.square().mean()}; none by default.
+
+        They are a pure function of the parameters and the unit's inputs.
+        """
         return {}
 
     def project_(self) -> None:

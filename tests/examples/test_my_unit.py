@@ -1,5 +1,7 @@
 """A unit of one's own: found, listed, trained and reported from its installed package alone."""
 
+import doctest
+import importlib
 import runpy
 import shlex
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from told import commands
 
 from nalu_bench import paths, registry
 from nalu_bench.cli import main
@@ -65,6 +68,10 @@ def test_its_own_tests_pass() -> None:
             value()
 
 
+def test_its_docstring_shows_what_it_gives() -> None:
+    assert doctest.testmod(importlib.import_module("my_unit")) == (0, 3)
+
+
 def test_its_gradients_are_right(check_gradients: Callable[..., None]) -> None:
     import torch
 
@@ -107,10 +114,9 @@ def test_its_experiment_is_reported_like_those_of_the_papers(my_unit: Path) -> N
 
 
 def test_the_cells_of_its_readme_can_be_trained() -> None:
-    text = (paths.CHECKOUT / "examples/my_unit/README.md").read_text(encoding="utf-8")
-    commands = [shlex.split(line)[2:] for line in text.splitlines() if line.startswith("nalu-bench run")]
-    assert len(commands) == 5
-    for words in commands:
+    told = commands(paths.CHECKOUT / "examples/my_unit/README.md", "nalu-bench run ")
+    assert len(told) == 6
+    for words in [shlex.split(command)[2:] for command in told]:
         if not words[0].startswith("experiment="):
             plan = compose.plan_cells([word for word in words if word != "-m"], multirun="-m" in words)
             assert check(plan.machine, pending(plan.cells, Store(paths.runs_dir()), plan.machine)) == {}

@@ -2,6 +2,7 @@
 
 import hashlib
 import runpy
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from forgotten import forget
+from told import commands
 
 from nalu_bench import paths
 from nalu_bench.cli import main
@@ -73,3 +75,12 @@ def test_both_experiments_compare_an_mlp_with_every_unit() -> None:
         assert len(cells) == count
         units = {unit for want in cells for unit in want.cell.model.units()}
         assert units == {"dense", "linear", "nac", "nac_mul", "nalu", "gated_nau_nmu", "nau", "nmu"}
+
+
+@pytest.mark.usefixtures("tables")
+def test_every_command_of_its_readme_can_be_planned() -> None:
+    Path("my.csv").write_text("x1,x2,y\n" + "".join(f"{n},{n % 7},{n + n % 7}\n" for n in range(1000)))
+    told = commands(FOLDER / "README.md")
+    assert len(told) == 5
+    for _, *words in map(shlex.split, told):
+        assert main(["status", *words[1:]]) == 0, words

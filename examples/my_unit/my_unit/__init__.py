@@ -26,6 +26,11 @@ class MyUnit(Unit):
     which is left out here. ε is that of torch's numbers, as in the authors' code.
 
     Shape: (..., in_features) -> (..., out_features); W is (out_features, in_features) and ĝ is (in_features,).
+
+    >>> unit = MyUnit(2, 1)
+    >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, -1.0]]), "G_hat": torch.ones(2)})
+    >>> unit(torch.tensor([-6.0, 3.0])).round(decimals=4).tolist()
+    [-2.0]
     """
 
     neutral = 1.0

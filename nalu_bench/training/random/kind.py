@@ -17,7 +17,8 @@ from nalu_bench.units.unit import Initialiser
 class Streams:
     """A kind of streams. It has no state: every method is a function of its arguments.
 
-    The numbers of a seed must not depend on the seeds beside it. No method may draw from a global generator.
+    The numbers of a seed must not depend on the seeds beside it. No method may draw from a global generator. A kind
+    that changes a part of the benchmark's own streams is a subclass of `Addressable`.
     """
 
     def check(self, cell: Cell) -> None:
