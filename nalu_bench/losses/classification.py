@@ -1,4 +1,4 @@
-"""Classification losses. They take logits (B, C) and integer labels (B,) or (B, 1)."""
+"""Classification losses. They take logits (B, C), and labels: integers (B,) or (B, 1), or shares (B, C)."""
 
 from torch import Tensor
 from torch.nn import functional
@@ -8,6 +8,6 @@ from nalu_bench.registry import register
 
 @register("cross_entropy", version=1)
 def cross_entropy(y: Tensor, t: Tensor) -> Tensor:
-    """Cross entropy: mean -log softmax(y)_t."""
-    labels = t.squeeze(-1) if t.ndim == y.ndim else t
+    """Cross entropy: mean -log softmax(y)_t, or mean -Σ_c t_c log softmax(y)_c."""
+    labels = t.squeeze(-1) if t.ndim == y.ndim and t.shape != y.shape else t
     return functional.cross_entropy(y, labels)
