@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+
 @dataclass(frozen=True)
 class Family:
     """Names with the same first part.
