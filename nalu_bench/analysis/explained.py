@@ -62,12 +62,14 @@ def _told(line: Line, source: str) -> str:
     printed = line.printed or Printed("")
     limits = f" [{printed.low}, {printed.high}]" if printed.low else ""
     runs = f", {line.n_seeds:,} seeds of {line.steps:,} steps" if line.n_seeds else ""
+    test = {"test": "; ".join(line.notes), "limit": f"{line.threshold} (ours)"} if line.threshold else {}
     parts = {
         "printed": f"{printed.text}{limits}" + (f"   ({source})" if source else ""),
+        **test,
         "ours": f"{_number(line.ours)}{runs}",
         "verdict": str(line.verdict or "") + (f", {line.by}" if line.by else ""),
         "because": line.reason,
-        "notes": "; ".join(line.told()),
+        "notes": "" if test else "; ".join(line.told()),
     }
     head = ", ".join(f"{key} {value}" for key, value in _words(line).items() if value and key != "verdict")
     place = textwrap.fill(head, WIDTH, subsequent_indent="  ")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.brief import brief
 from nalu_bench.analysis.measure.manifest import overrides, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import latex, terminal
@@ -86,7 +87,7 @@ class Report:
         )
 
     def terminal(self, width: int = 100) -> str:
-        """For a terminal of this many columns."""
+        """For a terminal of this many columns, everything."""
         below = [self.provenance(), self.verdicts(), *(f"* {note}." for note in self.notes())]
         wrapped = [textwrap.fill(line, width, subsequent_indent="  " * line.startswith("*")) for line in below]
         shown = [terminal.fitted(table, width, self.footnotes) for table in self.tables]
@@ -94,13 +95,15 @@ class Report:
 
     def claims(self, width: int) -> list[str]:
         """The sentences of the source with what became of them, a paragraph; empty if it has none."""
-        judged = [line for line in self.lines if line.verdict and line.printed and line.printed.in_words]
-        told = [
-            f"* {_found(lines)}: {text} ({_where(lines)})"
-            for (_, text), lines in grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
-        ]
+        told = [f"* {found}: {text} ({where})" for found, text, where in self.sentences()]
         wrapped = [textwrap.fill(each, width, subsequent_indent="  ") for each in told]
         return ["\n".join(["Claims in words:", *wrapped])] if told else []
+
+    def sentences(self) -> list[tuple[str, str, str]]:
+        """What became of each sentence of the source, the sentence, and the task on which it was tested."""
+        judged = [line for line in self.lines if line.verdict and line.printed and line.printed.in_words]
+        groups = grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
+        return [(_found(lines), text, _where(lines)) for (_, text), lines in groups]
 
     def latex(self) -> str:
         """Tabulars for a paper."""
@@ -121,7 +124,8 @@ class Report:
         return sweep.command(verb, self.kind.experiment, budget["name"], typed)
 
     def __str__(self) -> str:
-        return self.terminal()
+        """On a page of a terminal; where that does not hold everything, the last line says what does."""
+        return brief(self, rest="everything, with intervals: .report.terminal(); as a frame: .table")
 
     def verdicts(self) -> str:
         """`Verdicts: 18 agrees, 78 differs.`; for a sweep, which has none, what its intervals are."""

@@ -16,6 +16,7 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from nalu_bench import paths
 from nalu_bench.errors import UsageError, taken, unknown
 from nalu_bench.plan import folders
 from nalu_bench.plan.names import check_name, check_texts
@@ -233,6 +234,11 @@ class Experiment:
 def names() -> list[str]:
     """All experiments, as `<paper>/<artifact>`."""
     return sorted(_files())
+
+
+def shipped() -> set[str]:
+    """The names of this project's own experiments."""
+    return {name for name, path in _files().items() if path.is_relative_to(paths.experiments_dir())}
 
 
 def about(name: str) -> str:

@@ -72,4 +72,4 @@ def _report(plan: "Plan") -> None:
     from nalu_bench.verbs import report
 
     written = results.write(plan, asked.store(), paths.results_dir(), beside=[_ranked() / NAME])
-    report.tell(Loaded(plan.experiment, *written))
+    report.tell(Loaded(plan.experiment, *written), full=True)

@@ -1,6 +1,7 @@
 """nalu-bench report: write the tables, figures, verdicts and page of an experiment or a sweep."""
 
 import argparse
+import textwrap
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from nalu_bench.plan.compose import Plan
     from nalu_bench.plan.experiment import Experiment
 
+
+WIDTH = 100
+"""Columns of what is printed."""
 
 USAGE = """nalu-bench report PAPER/ARTIFACT [key=value ...]
        nalu-bench report [-m] key=value ...     the sweep of these words
@@ -29,6 +33,7 @@ def add(verbs: "asked.Verbs") -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--last", action="store_true", help="the sweep that was reported last")
     which.add_argument("--all", action="store_true", help="every experiment with committed results")
+    parser.add_argument("--full", action="store_true", help="print everything, and not one page of a terminal")
     parser.add_argument("--no-page", action="store_true", help="leave out the page of HTML")
     asked.add_overrides(parser)
     parser.set_defaults(command=report)
@@ -40,7 +45,7 @@ def report(options: argparse.Namespace) -> int:
         raise UsageError(f"--all reports every experiment and takes no further words, got {options.overrides[0]}.")
     if options.all:
         return _report_all()
-    tell(written(_plan(options)), page=not options.no_page)
+    tell(written(_plan(options)), page=not options.no_page, full=options.full)
     return 0
 
 
@@ -55,27 +60,38 @@ def written(plan: "Plan") -> "Loaded":
     return Loaded(plan.experiment, *results.write(plan, asked.store(), home, beside))
 
 
-def tell(loaded: "Loaded", page: bool = True) -> None:
-    """Print the tables, and where the files lie; with `page`, build it, and the index of all experiments."""
+def tell(loaded: "Loaded", page: bool = True, full: bool = False) -> None:
+    """Print a report on one page, or in full, and where to look next; with `page`, build the pages of HTML."""
+    from nalu_bench.analysis.brief import LINES, brief
+
+    report, after = loaded.report, _next(loaded, page)
+    print(report.terminal() if full else brief(report, WIDTH, LINES - len(after)), *after, sep="\n")
+
+
+def _next(loaded: "Loaded", page: bool) -> list[str]:
+    """Where everything is that was found, how it came about, and the pages, which are built."""
     from nalu_bench.analysis import results
     from nalu_bench.pages import build
 
     folder, experiment = loaded.folder, loaded.experiment
-    print(loaded.report.terminal())
-    print(f"\nwritten to {paths.short(folder)}/: {', '.join(sorted(path.name for path in folder.iterdir()))}")
-    if page:
-        own = paths.short(build.report(loaded))
-        local = results.is_local(folder)
-        beside = "" if local else f", and all experiments in {paths.short(build.index(paths.results_dir()))}"
-        print(f"to look at:         {own}{beside}")
+    beside = f" and {build.report(loaded).name}" if page else ""
+    told = {"every number:": f"{paths.short(folder / 'table.md')}{beside}, or here with --full"}
+    if page and not results.is_local(folder):
+        told["all experiments:"] = paths.short(build.index(paths.results_dir()))
     if experiment.local:
-        print(f"in Python:          nalu_bench.load({experiment.name!r})")
-        return
-    if any(line.printed_text for line in loaded.report.lines):
+        told["in Python:"] = f"nalu_bench.load({experiment.name!r})"
+    elif any(line.printed_text for line in loaded.report.lines):
         budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
-        print(f"why each verdict:   nalu-bench explain {experiment.name}{budget}")
-    if experiment.page.exists():
-        print(f"what the paper says, what we chose, what came out:   {paths.short(experiment.page)}")
+        told["why each verdict:"] = f"nalu-bench explain {experiment.name}{budget}"
+    if not experiment.local and experiment.page.exists():
+        told["what we chose:"] = paths.short(experiment.page)
+    return [line for name, text in told.items() for line in _line(name, text)]
+
+
+def _line(name: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        f"{name:18} {text}", WIDTH, subsequent_indent=" " * 19, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def glance(plan: "Plan") -> None:

@@ -35,6 +35,15 @@ def test_every_printed_number_is_explained_in_a_hundred_columns() -> None:
     assert max(map(len, text.split("Look deeper")[0].splitlines())) <= 100
 
 
+def test_a_claim_is_explained_by_what_tests_it_and_our_limit_before_our_number() -> None:
+    table5 = experiment.load("trask2018/table5")
+    text = explain(table5, paths.results_dir() / table5.name, {"metric": "claim_fail"})
+    names = [line.split()[0] for line in text.split("\n\n")[0].splitlines() if line[:3].strip()]
+    assert names == ["task", "printed", "test", "limit", "ours", "verdict", "because"]
+    assert "\n  test     smallest share of failing seeds of a non-linear activation" in text
+    assert "\n  limit    at least 0.5 (ours)\n" in text
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

@@ -1,100 +1,110 @@
-"""Tables that fit into a terminal: cells are wrapped, and columns that still do not fit follow below."""
+"""Tables that fit into a terminal: columns that do not fit follow below, and every line has its label."""
 
 import itertools
 import re
 import textwrap
 from collections.abc import Sequence
 
+from nalu_bench.analysis.render.columns import GAP, SPACE, Column, parts, total, widths
 from nalu_bench.analysis.render.footnotes import Footnotes
-from nalu_bench.analysis.render.text import texts
-from nalu_bench.analysis.table.layout import Table
-
-GAP = "  "
-"""Between two columns."""
+from nalu_bench.analysis.render.names import Names
+from nalu_bench.analysis.render.text import text
+from nalu_bench.analysis.table.layout import EMPTY, Table
 
 HELD = re.compile(r"\[[^]]*\]|\(\d+ \w+\)|\d %")
 """An interval, a count and a percentage are not broken."""
 
-SPACE, HARD = " ", "\N{NO-BREAK SPACE}"
+HARD = "\N{NO-BREAK SPACE}"
 
 Row = Sequence[str]
+Wrapped = Sequence[list[str]]
 
 
 def fitted(table: Table, width: int, footnotes: Footnotes | None = None) -> str:
     """The table with its title, no line longer than `width` unless a single word is."""
-    rows = [table.header, *([_held(text) for text in row] for row in texts(table, footnotes))]
-    parts = ["\n".join(_drawn(part, _widths(part, width))) for part in _parts(rows, width, _naming(table))]
-    return "\n\n".join([textwrap.fill(table.title, width), *parts]).replace(HARD, SPACE)
+    drawn = below(table, Names.of(table), width, footnotes)
+    return "\n\n".join([textwrap.fill(table.title, width), *("\n".join(part) for part in drawn)])
 
 
-def _held(text: str) -> str:
-    return HELD.sub(lambda found: found[0].replace(SPACE, HARD), text)
+def below(table: Table, names: Names, width: int, footnotes: Footnotes | None = None) -> list[list[str]]:
+    """The lines of each part of a table, without its title."""
+    columns = _columns(table, names, footnotes)
+    chosen = [[columns[each] for each in part] for part in parts(columns, names.count, width)]
+    return [_lines_of(_rows(part, names), widths(part, width)) for part in chosen]
 
 
-def _naming(table: Table) -> int:
-    """The number of leading columns of names that tell the rows apart; no more than the first two if none do."""
-    for count in range(1, len(table.header)):
-        names = [tuple(row[:count]) for row in table.rows]
-        if not all(isinstance(shown, str) for row in names for shown in row):
-            break
-        if len(set(names)) == len(names):
-            return count
-    return min(2, len(table.header))
+def together(tables: Sequence[Table], names: Names, width: int) -> list[list[str]]:
+    """The lines of tables with the same header, with the same widths, only the first with the header.
 
-
-def _parts(rows: Sequence[Row], width: int, naming: int) -> list[list[Row]]:
-    """The table cut at columns, so that every part fits when its cells are wrapped.
-
-    Every part begins with the first `naming` columns.
+    None if they do not fit beside each other.
     """
-    least = [max(map(_longest_word, column)) for column in zip(*rows, strict=True)]
-    kept = list(range(naming))
-    parts, chosen = [], kept
-    for column in range(len(kept), len(least)):
-        if len(chosen) > len(kept) and _total([least[each] for each in [*chosen, column]]) > width:
-            parts.append(chosen)
-            chosen = kept
-        chosen = [*chosen, column]
-    return [[[row[column] for column in part] for row in rows] for part in [*parts, chosen]]
+    columns = [_columns(table, names) for table in tables]
+    wide = [max(max(map(len, one.texts)) for one in same) for same in zip(*columns, strict=True)]
+    if total(wide) > width:
+        return []
+    drawn = [_lines_of(_rows(each, names), wide) for each in columns]
+    return [drawn[0], *(lines[2:] for lines in drawn[1:])]
 
 
-def _widths(rows: Sequence[Row], width: int) -> list[int]:
-    """Widths of the columns: the widest shrink, down to their longest word, until the table fits."""
-    columns = list(zip(*rows, strict=True))
-    least = [max(map(_longest_word, column)) for column in columns]
-    widths = [max(map(len, column)) for column in columns]
-    while _total(widths) > width and widths != least:
-        spare = [wide if wide > narrow else 0 for wide, narrow in zip(widths, least, strict=True)]
-        widths[spare.index(max(spare))] -= 1
-    return widths
+def _columns(table: Table, names: Names, footnotes: Footnotes | None = None) -> list[Column]:
+    shown = names.filled(table)
+    cells = [[_held(text(each, footnotes)) for each in row] for row in shown]
+    return [
+        Column.of(column, [title, *texts], number < names.count)
+        for number, (column, title, texts) in enumerate(
+            zip(zip(*shown, strict=True), table.header, zip(*cells, strict=True), strict=True)
+        )
+    ]
 
 
-def _drawn(rows: Sequence[Row], widths: Sequence[int]) -> list[str]:
-    """Header, rule and rows. An empty line divides rows of several lines, unless they share their first column."""
-    cells = [[_wrapped(text, wide) for text, wide in zip(row, widths, strict=True)] for row in rows]
-    apart = any(len(cell) > 1 for row in cells[1:] for cell in row)
-    lines = [*_lines(cells[0], widths), GAP.join("-" * wide for wide in widths)]
-    for number, row in enumerate(cells[1:]):
-        if apart and number and row[0][0]:
-            lines.append("")
-        lines += _lines(row, widths)
+def _held(shown: str) -> str:
+    return HELD.sub(lambda found: found[0].replace(SPACE, HARD), shown)
+
+
+def _rows(columns: Sequence[Column], names: Names) -> list[Row]:
+    """The header, and the rows without what the one above says, too."""
+    header, *rows = zip(*(column.texts for column in columns), strict=True)
+    return [header, *names.bare(_telling(rows, names) if names.labels else rows)]
+
+
+def _telling(rows: Sequence[Row], names: Names) -> list[Row]:
+    """The rows without those that show nothing, if another one of the same thing shows something."""
+    tells = [any(shown != EMPTY for shown in row[names.count :]) for row in rows]
+    told = {tuple(row[: names.thing]) for row, tell in zip(rows, tells, strict=True) if tell}
+    return [row for row, tell in zip(rows, tells, strict=True) if tell or tuple(row[: names.thing]) not in told]
+
+
+def _lines_of(rows: Sequence[Row], wide: Sequence[int]) -> list[str]:
+    """Header and rule, if there is a heading, and rows. An empty line sets a thing apart whose lines are wrapped."""
+    header, *cells = [[_wrapped(shown, width) for shown, width in zip(row, wide, strict=True)] for row in rows]
+    lines = [*_lines(header, wide), GAP.join("-" * width for width in wide)] if any(rows[0]) else []
+    before = False
+    for number, thing in enumerate(_things(cells)):
+        apart = any(len(cell) > 1 for row in thing for cell in row)
+        lines += [""] if number and (apart or before) else []
+        lines += [line for row in thing for line in _lines(row, wide)]
+        before = apart
     return lines
 
 
-def _lines(row: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
+def _things(cells: Sequence[Wrapped]) -> list[list[Wrapped]]:
+    """The rows in groups; each begins with a row that has a first name."""
+    found: list[list[Wrapped]] = []
+    for row in cells:
+        if not found or row[0] != [""]:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def _lines(row: Wrapped, wide: Sequence[int]) -> list[str]:
     return [
-        GAP.join(text.ljust(wide) for text, wide in zip(line, widths, strict=True)).rstrip()
+        GAP.join(shown.ljust(width) for shown, width in zip(line, wide, strict=True)).rstrip().replace(HARD, SPACE)
         for line in itertools.zip_longest(*row, fillvalue="")
     ]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
-
-
-def _longest_word(text: str) -> int:
-    return max(map(len, text.split(SPACE)))
-
-
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(GAP) * (len(widths) - 1)
+def _wrapped(shown: str, width: int) -> list[str]:
+    if len(shown) <= width:
+        return [shown]
+    return textwrap.wrap(shown, width, break_long_words=False, break_on_hyphens=False) or [""]

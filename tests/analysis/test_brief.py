@@ -1,0 +1,72 @@
+"""A report on a page: claims, the numbers without intervals, how many verdicts, where the rest is."""
+
+import pytest
+
+import nalu_bench
+from nalu_bench import paths
+from nalu_bench.analysis.brief import LINES, brief
+from nalu_bench.analysis.folders import committed
+from nalu_bench.cli import main
+from nalu_bench.plan import experiment
+
+REPORTED = [name for name in experiment.names() if next(committed(paths.results_dir(), name), None)]
+
+
+QUICK = ("madsen2020/table1", "trask2018/table5", "heim2020/simple")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in REPORTED]
+)
+def test_every_committed_report_fits_on_a_page_and_its_whole_in_100_columns(name: str) -> None:
+    report = nalu_bench.load(name).report
+    page = brief(report, rest="the rest is elsewhere").splitlines()
+    assert len(page) <= LINES == 40
+    assert max(map(len, [*page, *report.terminal().splitlines()])) <= 100
+
+
+def test_a_page_has_the_claims_one_line_a_model_the_counts_and_where_the_rest_is() -> None:
+    report = nalu_bench.load("trask2018/table6").report
+    page = brief(report, rest="the rest is elsewhere").splitlines()
+    assert "* 4 agrees: none of them succeed at extrapolation (subsections)" in page
+    assert "ours | printed   == exact, = agrees, * fitted, . uninformative, ≠ differs" in page
+    assert sum(line.startswith("Softsign ") for line in page) == 2
+    assert any(line.startswith("… ") and line.endswith(" more lines") for line in page)
+    assert "Verdicts: 3 exact, 27 agrees, 13 fitted, 59 uninformative, 58 differs." in page
+    assert page[-1] == "the rest is elsewhere"
+
+
+def test_a_report_that_fits_is_printed_as_it_is() -> None:
+    report = nalu_bench.load("madsen2020/table1").report
+    assert brief(report, lines=200) == report.terminal()
+
+
+def test_python_prints_a_page_that_says_how_to_print_everything() -> None:
+    page = str(nalu_bench.load("schlor2020/experiment1").report).splitlines()
+    assert len(page) <= LINES
+    assert ".report.terminal()" in page[-1]
+
+
+def test_remarks_stand_on_the_page_where_it_has_room_for_them() -> None:
+    text = brief(nalu_bench.load("madsen2020/table1").report)
+    assert "* solved_at_mean: not comparable, the printed means come from a fit" in text
+
+
+@pytest.mark.slow
+def test_table_1_of_trask_is_one_table_of_one_page(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    assert main(["run", "experiment=trask2018/table1", "budget=smoke", "compile=false"]) == 0
+    capsys.readouterr()
+    assert main(["report", "trask2018/table1", "budget=smoke", "compile=false"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= LINES
+    assert sum("a + b" in line for line in lines) == 1
+    assert sum(line.startswith(("Interpolation, ", "Extrapolation, ")) for line in lines) == 4
+    assert sum(line.startswith("NALU ") for line in lines) >= 3
+    assert "why each verdict:  nalu-bench explain trask2018/table1 budget=smoke" in lines
+    assert main(["report", "trask2018/table1", "budget=smoke", "compile=false", "--full", "--no-page"]) == 0
+    full = capsys.readouterr().out.splitlines()
+    assert len(full) > LINES
+    assert "Claims in words:" in full
