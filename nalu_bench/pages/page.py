@@ -12,6 +12,7 @@ from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
+from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.analysis.table.line import Line
 
 LARGEST = 1_950_000
 """Bytes of a page. Curves and weights are drawn while there is room for them."""
@@ -59,10 +61,23 @@ def page(loaded: "Loaded") -> str:
     report = loaded.report
     return rendered(
         "report.html", title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
-        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=report.counted(),
+        heading=loaded.experiment.title, source=loaded.experiment.source, verdicts=compared(report.lines),
         intervals=report.intervals(),
         provenance=report.provenance(), sections=[section for section in sections if section.html],
     )  # fmt: skip
+
+
+def compared(lines: "Sequence[Line]") -> str:
+    """What the verdicts on printed numbers say, in a sentence; empty if none is printed."""
+    found = Counter(line.verdict for line in lines if line.counted and not (line.printed and line.printed.in_words))
+    agree, differ = found[Verdict.EXACT] + found[Verdict.AGREES], found[Verdict.DIFFERS]
+    judged = found.total() - found[Verdict.NOT_COMPARABLE]
+    apart = found[Verdict.NOT_COMPARABLE]
+    if not judged:
+        return f"None of {apart} printed numbers can be compared yet." if apart else ""
+    told = f"Of {judged:,} printed numbers that are compared, {agree:,} agree, {differ:,} differ"
+    rest = f"; {apart:,} more cannot be compared" if apart else ""
+    return f"{told} and {judged - agree - differ:,} are undecided{rest}."
 
 
 def _sections(loaded: "Loaded") -> list[Section]:

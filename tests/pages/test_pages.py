@@ -18,6 +18,9 @@ from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.analysis.render import learning_curves
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.line import Line, Printed, Value
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.cli import main
 from nalu_bench.pages import build
 from nalu_bench.pages import page as pages
@@ -110,6 +113,23 @@ def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: s
     assert sorted(map(str, buttons)) == sorted(map(str, reasons))
     assert len(buttons) == (table1.table["verdict"] != "").sum() == 24
     assert "24 of 100 against 13 of 100: a difference of 11.0 points" in html
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        ([], ""),
+        ([Verdict.NOT_COMPARABLE] * 3, "None of 3 printed numbers can be compared yet."),
+        (
+            [Verdict.EXACT, Verdict.AGREES, Verdict.DIFFERS, Verdict.FITTED, Verdict.NOT_COMPARABLE],
+            "Of 4 printed numbers that are compared, 2 agree, 1 differ and 1 are undecided; 1 more cannot be compared.",
+        ),
+        ([Verdict.AGREES] * 2, "Of 2 printed numbers that are compared, 2 agree, 0 differ and 0 are undecided."),
+    ],
+)
+def test_a_page_opens_with_what_the_verdicts_say(verdicts: list[Verdict], told: str) -> None:
+    lines = [Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in verdicts]
+    assert pages.compared(lines) == told
 
 
 def test_the_rows_behind_a_number_are_on_the_page(table1: Loaded, html: str) -> None:

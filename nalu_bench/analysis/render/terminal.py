@@ -69,7 +69,7 @@ def _rows(columns: Sequence[Column], names: Names) -> list[Row]:
 
 def _telling(rows: Sequence[Row], names: Names) -> list[Row]:
     """The rows without those that show nothing, if another one of the same thing shows something."""
-    tells = [any(shown != EMPTY for shown in row[names.count :]) for row in rows]
+    tells = [any(shown.strip() != EMPTY for shown in row[names.count :]) for row in rows]
     told = {tuple(row[: names.thing]) for row, tell in zip(rows, tells, strict=True) if tell}
     return [row for row, tell in zip(rows, tells, strict=True) if tell or tuple(row[: names.thing]) not in told]
 
