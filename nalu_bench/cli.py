@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from nalu_bench import __version__, output
 from nalu_bench.errors import UsageError, in_a_line, plain_warnings
@@ -37,6 +38,13 @@ Each verb has a page of its own: nalu-bench run --help
 """
 
 
+class Exact(argparse.ArgumentParser):
+    """A parser to which the beginning of a flag is no flag."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"allow_abbrev": False})
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 129, 130 or 143 if a signal ended it."""
     with output.lenient() as (out, err):
@@ -52,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
+        _drop_bad_date()
         given = _flags_first(sys.argv[1:] if arguments is None else arguments)
         parser = _parser(given[0] if given else "")
         _complete(parser)
@@ -67,6 +76,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130
+
+
+def _drop_bad_date() -> None:
+    """Leave out a date for reproducible builds that is no number: libraries that read it would end the command."""
+    date = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if date and not date.isdecimal():
+        print(f"warning: SOURCE_DATE_EPOCH must be a number, got {date!r:.60}; it is left out.", file=sys.stderr)
+        del os.environ["SOURCE_DATE_EPOCH"]
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +112,7 @@ def _parser(verb: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"nalu-bench {__version__}")
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=Exact)
     for chosen in [VERBS[verb]] if verb in VERBS else VERBS.values():
         chosen.add(verbs)
     return parser

@@ -61,8 +61,9 @@ def work_dir() -> Path:
         return CHECKOUT if in_checkout() else Path.cwd()
     try:
         os.stat(home)
-    except FileNotFoundError:
-        pass  # it is made once something is written
+    except FileNotFoundError:  # it is made once something is written
+        if os.path.islink(home):
+            raise UsageError(f"NALU_BENCH_HOME must name a folder, and {home!r:.200} is a link to nothing.") from None
     except OSError as error:
         raise UsageError(
             f"NALU_BENCH_HOME must name a folder, got {home!r:.200} ({error.strerror}); set another one, or unset it."

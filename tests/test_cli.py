@@ -454,3 +454,36 @@ def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixtu
     assert "data: a/b.csv" in capsys.readouterr().out
     assert main(["show", "madsen2020/table1"]) == 2
     assert "nalu-bench status EXPERIMENT" in capsys.readouterr().err
+
+
+def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--multi", "model=nau"]) == 2
+    assert "unrecognized arguments: --multi" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "told"),
+    [
+        ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
+        ("SOURCE_DATE_EPOCH", "abc", 0, "it is left out"),
+    ],
+)
+def test_a_variable_that_a_library_cannot_read_is_named(
+    name: str, value: str, code: int, told: str, home: Path
+) -> None:
+    words = ["run", "model=nau", "budget=smoke", "compile=false"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nalu_bench", *words], env={**os.environ, name: value}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_current_folder_that_was_removed_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    script = f"cd {tmp_path / 'gone'} && rmdir ../gone && {sys.executable} -m nalu_bench show model=nau"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the current folder has been removed; change to another one" in done.stderr

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import Format, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
+from nalu_bench.plan.experiment import PLACES
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -34,7 +35,7 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-FORMS: dict[str, Format] = {"{percent}": percent, "{points}": points, "{number}": number}
+FORMS: dict[str, Format] = dict(zip(PLACES, (number, percent, points), strict=True))
 """Place in a sentence -> how our number is written there."""
 
 

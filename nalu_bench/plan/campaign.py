@@ -86,6 +86,8 @@ def load(path: Path) -> File:
         UsageError for a file that cannot be read, for wrong or missing keys, for experiments that do not exist or that
         stand there twice, and for stages that do not rise.
     """
+    if not path.is_file():
+        raise UsageError(f"a campaign must be a file with a list of experiments, and there is no file {path}.")
     try:
         folders.text(path)
         content = OmegaConf.to_container(OmegaConf.load(path))

@@ -9,6 +9,7 @@ import difflib
 import functools
 import itertools
 import math
+import os
 import re
 import shlex
 import warnings
@@ -30,9 +31,10 @@ from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBas
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import MOST_WIDTH, Model
-from nalu_bench.plan import folders, looks, processors, schemas, sweep, unit_files
+from nalu_bench.plan import folders, limits, looks, processors, schemas, sweep, unit_files
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.experiment import OWN_WIDTH, Budget, CellGroup, Experiment
+from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.names import refuse_repeated
 from nalu_bench.plan.recipe import Recipe
@@ -253,6 +255,8 @@ def _parse(argument: str) -> Override:
 def _readable(argument: str) -> str:
     """What to do about an override that cannot be read: the form of a text that can be, if there is one."""
     key, _, value = argument.partition("=")
+    if not re.fullmatch(r"[+~]*[A-Za-z_][A-Za-z0-9_.@/]*", key):
+        return f"a key consists of letters from a to z, digits, '_' and '.', got '{key}'"
     inner = re.fullmatch(r"\[(.*)\]", value)
     texts = [f"{key}=[{','.join(map(_in_quotes, inner[1].split(',')))}]"] if inner else []
     for text in (*texts, f"{key}={_in_quotes(value)}"):
@@ -274,6 +278,8 @@ def _texts(override: Override) -> list[str]:
         found = list(itertools.islice(override.sweep_string_iterator(), MOST_CELLS + 1))
     except (HydraException, ArithmeticError, ValueError):  # the latter two for a range without a step, or an end
         found = []
+    if repeated := next((text for text in found if found.count(text) > 1), None):
+        raise UsageError(f"'{override.input_line}' must list every value once, got {repeated} again.")
     if not found:
         raise UsageError(
             f"'{override.input_line}' lists no values; write them with commas, as {override.key_or_group}=a,b, or as "
@@ -461,8 +467,17 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
-        told = f"cannot compose {' '.join(groups) or 'the defaults'}: {error}"
+        told = f"cannot compose {' '.join(groups) or 'the defaults'}: {_gone() or error}"
         raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
+
+
+def _gone() -> str:
+    """That the current folder was removed, under which Hydra finds nothing; empty if it is there."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder has been removed; change to another one"
+    return ""
 
 
 def _with_bases(group: str, name: str) -> dict[Path, None]:
@@ -553,7 +568,8 @@ def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
         raise UsageError(told) from None
     except OmegaConfBaseException as error:
         key = f"{error.full_key}: " if error.full_key else ""
-        raise UsageError(f"{key}{str(error).splitlines()[0]}.") from None
+        told = str(error).splitlines()[0].removeprefix("UsageError raised while resolving interpolation: ")
+        raise UsageError(f"{key}{told.removesuffix('.')}.") from None
     cell = Cell(task, model, recipe)  # type: ignore[arg-type]
     cell.validate()
     return Wanted(cell, _seeds(first, seeds), role)
@@ -609,9 +625,20 @@ def _check_labels(cells: Iterable[Wanted]) -> None:
 
 
 def _merged(cells: Iterable[Wanted]) -> list[Wanted]:
-    """Merge the entries of one cell and unite their seeds: a sweep over seeds asks for the same cell more than once."""
+    """Merge the entries of one cell and unite their seeds: a sweep over seeds asks for the same cell more than once.
+
+    Raises:
+        UsageError for two cells whose numbers differ by less than single precision holds: both would give the same.
+    """
     merged: dict[tuple[str, str], Wanted] = {}
+    apart: dict[str, Wanted] = {}
     for want in cells:
+        same = apart.setdefault(canonical(limits.single(want.cell.identity())), want)
+        if same.cell.digest != want.cell.digest:
+            raise UsageError(
+                f"cells must differ by more than single precision holds (7 digits), and {same.label()} and "
+                f"{want.label()} do not; leave one out."
+            )
         key = (want.cell.digest, want.role)
         if key in merged:
             want = replace(want, seeds=tuple(sorted({*want.seeds, *merged[key].seeds})))

@@ -79,6 +79,8 @@ class CellGroup:
             raise UsageError(f"share of a cell group must be a number above 0, got {self.share}.")
         if empty := [key for key, values in self.grid.items() if not values]:
             raise UsageError(f"grid of a cell group must list values for {', '.join(empty)}, got none.")
+        if not self.cases:
+            raise UsageError("cases of a cell group must hold a list of overrides, got none; leave cases out.")
 
     def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
         """Yield the overrides of every cell whose grid values are among those in `only`, where it names them."""
@@ -87,6 +89,10 @@ class CellGroup:
             for key, values in self.grid.items()
         ]
         return ([*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes))
+
+
+PLACES = ("{number}", "{percent}", "{points}")
+"""Where a sentence in plain words has our number."""
 
 
 @dataclass
@@ -103,6 +109,13 @@ class Plain:
     asks: str
     says: str
     found: str
+
+    def __post_init__(self) -> None:
+        left = self.found
+        for place in PLACES:
+            left = left.replace(place, "", 1)
+        if len(self.found) - len(left) not in map(len, PLACES) or "{" in left or "}" in left:
+            raise UsageError(f"found of a claim must hold one of {', '.join(PLACES)}, once, got {self.found!r:.200}.")
 
 
 @dataclass

@@ -130,6 +130,8 @@ def text(path: Path) -> str:
         count, nodes = _count(root, {}), list(_nodes(root, set()))
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:  # the latter for one that is nested too deep
         raise UsageError(f"{path} must be YAML in UTF-8: {error}.") from None
+    if _loops(root, set(), set()):
+        raise UsageError(f"{path} must hold values that end, and an alias (*name) stands inside of what it names.")
     if count > MOST_VALUES:
         raise UsageError(
             f"{path} must hold at most {MOST_VALUES:,} keys and values, and with what its aliases (*name) stand for it "
@@ -164,6 +166,18 @@ def _surprise(node: Any) -> str:
             "write the number that is meant, or a text in quotes"
         )
     return ""
+
+
+def _loops(node: Any, above: set[int], done: set[int]) -> bool:
+    """Whether a node of YAML holds itself. `above`: those that hold it; `done`: those that are known not to."""
+    if node is None or isinstance(node, yaml.ScalarNode) or id(node) in done:
+        return False
+    if id(node) in above:
+        return True
+    inner = itertools.chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+    found = any(_loops(one, above | {id(node)}, done) for one in inner)
+    done.add(id(node))
+    return found
 
 
 def _count(node: Any, seen: dict[int, int]) -> int:

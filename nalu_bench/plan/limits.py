@@ -53,6 +53,15 @@ def _must(value: float, most: int) -> str:
     return "be 0, or large enough for single precision (1e-38)" if value and abs(single) < TINY else ""
 
 
+def single(value: Any) -> Any:
+    """A value with its numbers as single precision holds them."""
+    if isinstance(value, Mapping):
+        return {key: single(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [single(one) for one in value]
+    return float(np.float32(value)) if isinstance(value, float) else value
+
+
 TINY = float(np.finfo(np.float32).tiny)
 """The smallest number that single precision holds with all of its digits."""
 

@@ -14,7 +14,7 @@ VERB = "leaderboard"
 def plan(chosen: Experiment, arguments: Sequence[str]) -> compose.Plan:
     """The plan of an experiment and of the units among the arguments, as `unit=NAME` or `unit=NAME,OTHER`."""
     units = [text for text in arguments if text.startswith("unit=")]
-    for name in [name for text in units for name in text.removeprefix("unit=").split(",")]:
+    for name in [name for text in units for name in text.removeprefix("unit=").strip("[]").split(",")]:
         chosen = with_unit(chosen, name)
     found = compose.plan_experiment(chosen, [text for text in arguments if text not in units])
     return replace(found, overrides=(*units, *found.overrides), verb=VERB)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from nalu_bench import registry
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.plan import limits
 
 MOST_EVALUATIONS = 1_000_000
 """Two hundred times what papers have: the curve of a run has a row for each."""
@@ -87,8 +88,8 @@ class Recipe:
             if not 0 < getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be above 0 and finite, got {getattr(self, key)}.")
         for key in ("beta1", "beta2"):
-            if not 0 <= getattr(self, key) < 1:
-                raise UsageError(f"recipe.{key} must lie in [0, 1), got {getattr(self, key)}.")
+            if not 0 <= limits.single(getattr(self, key)) < 1:
+                raise UsageError(f"recipe.{key} must lie in [0, 1) in single precision, too, got {getattr(self, key)}.")
         if self.reinitialize_counting not in COUNTINGS:
             raise unknown("reinitialize_counting", self.reinitialize_counting, COUNTINGS)
         for key in ("reinitialize_after", "reinitialize_above", "reinitialize_times"):

@@ -22,6 +22,7 @@ def check(machine: Machine, todo: Sequence[Job]) -> dict[str, BaseException]:
     """
     for root in {job.root for job in todo}:
         upkeep.prepare(root)
+    _check_torch()
     from nalu_bench.training.data import check_data
 
     for job, *_ in by_cell(todo):
@@ -35,6 +36,15 @@ def check(machine: Machine, todo: Sequence[Job]) -> dict[str, BaseException]:
         broken |= _raising(sound, _check_network)
     _check_device(machine)
     return broken
+
+
+def _check_torch() -> None:
+    """Raise UsageError where torch refuses to be imported, as with another word in TORCH_LOGS."""
+    try:
+        import torch  # noqa: F401
+    except ValueError as error:
+        first = next(filter(None, map(str.strip, str(error).splitlines())), "")
+        raise UsageError(f"torch cannot be imported here: {first:.300}; see the variables TORCH_...") from None
 
 
 def _check_device(machine: Machine) -> None:

@@ -53,10 +53,10 @@ def require_unedited(folder: Path, manifest: Mapping[str, Any], among: Collectio
 
 
 def links(folder: Path) -> Iterator[str]:
-    """A line for every link directly in a folder: what it leads to may change while the hashes here stay."""
+    """A line for every link or folder directly in a folder: what is behind it may change while the hashes here stay."""
     for path in sorted(folder.iterdir()):
-        if path.is_symlink():
-            yield f"{path.name} must be a file of its own, and is a link"
+        if path.is_symlink() or path.is_dir():
+            yield f"{path.name} must be a file of its own, and is a {'link' if path.is_symlink() else 'folder'}"
 
 
 def file_faults(stated: Mapping[str, str], found: Mapping[str, str], manifest: str) -> Iterator[str]:

@@ -40,9 +40,10 @@ def impossible(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
         mine = runs[want.cell.digest]
         for frame in (mine, *([curves[want.cell.digest]] if want.cell.digest in curves else [])):
             yield from _beyond(want, frame)
-        for small, large, broken in _broken(want.cell.task, mine):
-            for seed, one, other in mine.loc[broken, ["seed", small, large]].itertuples(index=False, name=None):
-                yield f"cell {want.cell.digest} seed {seed}: {small} is {one:g}, which {large} {other:g} rules out"
+            for small, large, broken in _broken(want.cell.task, frame):
+                told = frame.loc[broken, ["seed", small, large]].drop_duplicates("seed")
+                for seed, one, other in told.itertuples(index=False, name=None):
+                    yield f"cell {want.cell.digest} seed {seed}: {small} is {one:g}, which {large} {other:g} rules out"
 
 
 def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:

@@ -11,18 +11,20 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.store.schema import WEIGHTS
 from nalu_bench.tasks.task import Probes
 
 ROUNDING = 1e-5
 """How far a mean over a few numbers in single precision may be from the same mean in another order."""
 
 
-def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
+def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: bool = True) -> Iterator[str]:
     """A line for every run whose matrices, gates or predictions are lost, or contradict its row, its model or its task.
 
     Args:
         measured: runs, weights and predictions.
         wanted: the cells of the plan.
+        keeps_weights: whether its kind of report keeps matrices, see `Kind`.
     """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)]
     if runs.empty:
@@ -30,11 +32,15 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
     for name in ("weights", "predictions"):
         yield from _lost(name, measured, runs)
     rows: dict[Any, Any] = runs.set_index(["cell", "seed"]).to_dict("index")
+    parts = measured.manifest["parts"]
+    stored = {name.partition("/")[0] for name, part in parts.items() if WEIGHTS in part.get("files", ())}
     weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
     for want in wanted:
         if want.cell.digest in weights:
             yield from _matrix_faults(want.cell, weights[want.cell.digest], rows)
             yield from _gate_faults(want.cell, weights[want.cell.digest])
+        elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell):
+            yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         probes = want.cell.task.probes() if want.cell.digest in predictions else None
         if probes is not None:
             yield from _probe_faults(probes, predictions[want.cell.digest])
@@ -57,6 +63,12 @@ def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
         stored = f"{name}.parquet" in parts.get(f"{cell}/{part}", {}).get("files", ())
         if lost and (stored or len(lost) < len(mine)):
             yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
+
+
+def _small_matrices(cell: Cell) -> dict[str, tuple[int, ...]]:
+    """The shapes of the matrices of a cell that are small enough to be kept."""
+    shapes = {name: tuple(W.shape) for name, W in cell.model.build(cell.task).weights().items()}
+    return {name: shape for name, shape in shapes.items() if np.prod(shape) <= LARGEST}
 
 
 def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -> Iterator[str]:

@@ -140,7 +140,7 @@ def test_the_values_of_a_cell_have_dotted_keys(make_cell: MakeCell) -> None:
         ({"optimizer": "adamm"}, "unknown optimizer 'adamm'; did you mean 'adam'"),
         ({"selection": "best"}, "unknown selection 'best'"),
         ({"learning_rate": 0}, "recipe.learning_rate must be above 0 and finite, got 0"),
-        ({"beta2": 1.0}, r"recipe.beta2 must lie in \[0, 1\), got 1.0"),
+        ({"beta2": 1.0}, r"recipe.beta2 must lie in \[0, 1\) in single precision, too, got 1.0"),
         ({"layers": "nau"}, "must name 2 units, got 1"),
         ({"layers": "nau nmuu"}, "unknown unit 'nmuu'; did you mean 'nmu'"),
     ],

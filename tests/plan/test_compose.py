@@ -52,6 +52,8 @@ from nalu_bench.plan import compose, experiment
         (["task.interpolation=[1,1.0000000001]"], "must hold at least 100 numbers of single precision"),
         (["task.interpolation=[false,true]"], "task.interpolation must be [low,high] or [[low,high],[low,high]]"),
         (["recipe.learning_rate=1e39"], "recipe.learning_rate must be a number up to 3e38, got 1e+39"),
+        (["recipe.beta2=0.99999999999"], "recipe.beta2 must lie in [0, 1) in single precision, too"),
+        (["мод=nau"], "a key consists of letters from a to z, digits, '_' and '.', got 'мод'"),
         (["recipe.epsilon=1e-50"], "recipe.epsilon must be 0, or large enough for single precision (1e-38), got 1e-50"),
         ([f"task.features={10**40}"], "task.features must be at most 2,147,483,647, got a number of 41 digits"),
         (["recipe.steps=1000000000", "recipe.log_every=1"], "must be at most 1,000,000 evaluations"),
@@ -264,3 +266,14 @@ def test_the_values_of_a_penalty_can_be_set_together() -> None:
     (want,) = compose.plan_cells(["model=nau", "model.penalties.sparsity={weight:0.5,start:0,end:10}"], False).cells
     penalty = want.cell.model.penalties["sparsity"]
     assert (penalty.weight, penalty.start, penalty.end, penalty.below) == (0.5, 0, 10, None)
+
+
+def test_cells_that_single_precision_does_not_tell_apart_are_refused() -> None:
+    with pytest.raises(UsageError, match="cells must differ by more than single precision holds"):
+        compose.plan_cells(["model=nau", "recipe.learning_rate=0.0001,0.000100000000001"], multirun=True)
+
+
+@pytest.mark.parametrize("word", ["model=nau,nau", "recipe.learning_rate=0.1,0.2,0.1"])
+def test_a_list_with_a_value_twice_is_refused(word: str) -> None:
+    with pytest.raises(UsageError, match="must list every value once"):
+        compose.plan_cells([word], multirun=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nalu_bench.analysis import results
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -64,8 +65,12 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         ),
         (
             {"cells": "[{overrides: [], grid: &a {model: *a}}]"},
-            "cannot read experiments/mine/table.yaml, which must be YAML",
+            "must hold values that end, and an alias (*name) stands inside of what it names",
         ),
+        ({"cells": "[{overrides: [], cases: []}]"}, "cases of a cell group must hold a list of overrides, got none"),
+        ({"plain": "{claim_x: {asks: 'A?', says: B.}}"}, "plain.claim_x.found"),
+        ({"plain": "{claim_x: {asks: 'A?', says: B., found: 'It is {0}.'}}"}, "must hold one of {number}, {percent}"),
+        ({"plain": "{claim_x: {asks: 'A?', says: B., found: '{number} of {number}'}}"}, "once, got"),
         ({"cells": "["}, "cannot read experiments/mine/table.yaml, which must be YAML"),
         ({"report": "5"}, "report must be a mapping with a kind"),
         ({"report": "{criterion: task}"}, "report must be a mapping with a kind"),
@@ -234,3 +239,11 @@ def test_a_setting_of_another_type_is_told_what_it_must_be(write: Write, capsys:
         write(report=f"{{kind: success, criterion: task, {settings}}}")
         assert main(["run", "mine/table", "budget=smoke"]) == 2
         assert must in capsys.readouterr().err
+
+
+def test_plain_words_are_those_of_a_claim_that_is_printed(write: Write) -> None:
+    write(plain="{claim_x: {asks: 'A?', says: B., found: 'It is {number}.'}}")
+    assert main(["status", "mine/table", "budget=smoke"]) == 2
+    plan = compose.plan_experiment(experiment.load("mine/table"), ["budget=smoke"])
+    with pytest.raises(UsageError, match="unknown claim in plain of mine/table 'claim_x'"):
+        results.check(plan, plan.cells)

@@ -379,6 +379,31 @@ def a_column_of_predictions_that_nothing_writes(folder: Folder) -> None:
     folder.tables["predictions"] = folder.tables["predictions"].assign(extra=1.0)
 
 
+@forgery(TABLE1, "weights must have rows of its runs, whose parts have kept them")
+@forgery("schlor2020/experiment1", "weights must have rows of its runs, whose parts have kept them")
+def all_weights_left_out(folder: Folder) -> None:
+    del folder.tables["weights"]
+    (folder.path / "weights.parquet").unlink()
+
+
+@forgery(TABLE1, "states mode 'magic' in manifest.json", "states finished 'yesterday' in manifest.json")
+def words_of_parts_that_no_training_writes(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part |= {"mode": "magic", "finished": "yesterday"}
+    folder.runs["mode"] = "magic"
+
+
+@forgery(TABLE1, "sub must be a file of its own, and is a folder")
+def a_folder_in_the_folder(folder: Folder) -> None:
+    (folder.path / "sub").mkdir()
+
+
+@forgery(TABLE1, "validation_mae is 1e+06, which validation_mse")
+def a_point_of_a_curve_that_no_network_has(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    folder.tables["curves"] = curves.assign(validation_mae=curves["validation_mae"].where(curves["step"] != 5000, 1e6))
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))

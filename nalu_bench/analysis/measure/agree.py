@@ -1,5 +1,6 @@
 """Check that the rows of a folder of `results/` are those of the plan's cells and of the parts in its manifest."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,13 @@ TRAINED = (Status.FINISHED, Status.DIVERGED)
 
 Run = Mapping[str, Any]
 """A row of `runs`."""
+
+FORMS = {
+    "device": re.compile("cpu|cuda"), "mode": re.compile("eager|compiled"),
+    "commit": re.compile(r"unknown|[0-9a-f]{12}\+?"),
+    "finished": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
+}  # fmt: skip
+"""Fact of a part -> the form that training writes."""
 
 
 class _Asked:
@@ -101,6 +109,9 @@ def part_faults(
             yield f"part {name} must state {', '.join(sorted(absent))} in manifest.json"
         if foreign := part.keys() - PROVENANCE.keys() - LATER.keys():
             yield f"part {name} states {', '.join(sorted(foreign))} in manifest.json, which no training writes"
+        for key, form in FORMS.items():
+            if key in part and not form.fullmatch(str(part[key])):
+                yield f"part {name} states {key} {part[key]!r:.60} in manifest.json, which no training writes"
         if digest not in asked:
             yield f"part {name} is of no cell of the plan"
             continue

@@ -132,6 +132,7 @@ class Kind:
         """Raise UsageError if a printed number has words that none of the experiment's cells has."""
         check_words(self._file, self.experiment.published, self.words(everything))
         self._check_settings(everything)
+        self._check_plain()
         for number, text in self._file["printed"].items() if not self.bounds else ():
             if text.startswith(("<", ">")):
                 where = line(self.experiment.published, number)
@@ -151,6 +152,14 @@ class Kind:
                     raise unknown(f"word of the setting in {where}", word, {*known, *self.own_words})
                 if word not in self.own_words and value not in known[word]:
                     raise unknown(f"{word} in {where}", value, known[word])
+
+    def _check_plain(self) -> None:
+        """Raise UsageError for plain words of a claim that is not printed."""
+        printed = [(place, one) for place, one in self.published.items() if one.in_words]
+        known = {name for place, _ in printed for name in (place.metric, f"{place.metric} {place.split}")}
+        for name in self.experiment.plain:
+            if name not in known:
+                raise unknown(f"claim in plain of {self.experiment.name}", name, {place.metric for place, _ in printed})
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         """`runs` of one cell with further columns of facts, found in its whole curves.
