@@ -80,8 +80,8 @@ def _tables(report: "Report", width: int) -> Lines:
 
 
 def _stacked(titles: Sequence[str], blocks: Sequence[Lines]) -> Lines:
-    """Tables below one header, each with its title above its first row."""
-    header, first = blocks[0][:2], blocks[0][2:]
+    """Tables below one header, each with its title, which takes the place of a rule, above its first row."""
+    header, first = blocks[0][: 1 if titles[0] else 2], blocks[0][2:]
     return [*header, *itertools.chain(*_titled(titles, [first, *blocks[1:]]))]
 
 

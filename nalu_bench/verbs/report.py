@@ -64,18 +64,23 @@ def tell(loaded: "Loaded", page: bool = True, full: bool = False) -> None:
     """Print a report on one page, or in full, and where to look next; with `page`, build the pages of HTML."""
     from nalu_bench.analysis.brief import LINES, brief
 
-    report, after = loaded.report, _next(loaded, page)
-    print(report.terminal() if full else brief(report, WIDTH, LINES - len(after)), *after, sep="\n")
+    after, whole = _next(loaded, page), loaded.report.terminal(WIDTH)
+    if not full and len(whole.splitlines()) > LINES - len(after):
+        after["every number:"] += ", or report --full"
+    lines = [line for name, text in after.items() for line in _line(name, text)]
+    shown = whole if full else brief(loaded.report, WIDTH, LINES - len(lines))
+    room = full or len(shown.splitlines()) + len(lines) < LINES
+    print(shown, *([""] if room else []), *lines, sep="\n")
 
 
-def _next(loaded: "Loaded", page: bool) -> list[str]:
-    """Where everything is that was found, how it came about, and the pages, which are built."""
+def _next(loaded: "Loaded", page: bool) -> dict[str, str]:
+    """Where everything is that was found, and how it came about; the pages are built."""
     from nalu_bench.analysis import results
     from nalu_bench.pages import build
 
     folder, experiment = loaded.folder, loaded.experiment
     beside = f" and {build.report(loaded).name}" if page else ""
-    told = {"every number:": f"{paths.short(folder / 'table.md')}{beside}, or here with --full"}
+    told = {"every number:": f"{paths.short(folder / 'table.md')}{beside}"}
     if page and not results.is_local(folder):
         told["all experiments:"] = paths.short(build.index(paths.results_dir()))
     if experiment.local:
@@ -85,7 +90,7 @@ def _next(loaded: "Loaded", page: bool) -> list[str]:
         told["why each verdict:"] = f"nalu-bench explain {experiment.name}{budget}"
     if not experiment.local and experiment.page.exists():
         told["what we chose:"] = paths.short(experiment.page)
-    return [line for name, text in told.items() for line in _line(name, text)]
+    return told
 
 
 def _line(name: str, text: str) -> list[str]:

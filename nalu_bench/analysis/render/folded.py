@@ -29,6 +29,8 @@ Row = list[Cell]
 def folded(table: Table) -> tuple[Table, Names]:
     """The table with lines and columns of printed numbers and verdicts folded into those of ours, and its names."""
     names, header = Names.of(table), list(table.header)
+    if not table.rows:
+        return table, names
     rows, last = _of_lines(table, names), names.count - 1
     if names.labels and len({row[last] for row in rows}) == 1:
         names = Names(last, labels=False)

@@ -47,14 +47,12 @@ def together(tables: Sequence[Table], names: Names, width: int) -> list[list[str
 
 
 def _columns(table: Table, names: Names, footnotes: Footnotes | None = None) -> list[Column]:
-    shown = names.filled(table)
-    cells = [[_held(text(each, footnotes)) for each in row] for row in shown]
-    return [
-        Column.of(column, [title, *texts], number < names.count)
-        for number, (column, title, texts) in enumerate(
-            zip(zip(*shown, strict=True), table.header, zip(*cells, strict=True), strict=True)
-        )
-    ]
+    found = []
+    for number, title in enumerate(table.header):
+        shown = [row[number] for row in names.filled(table)]
+        texts = [title, *(_held(text(each, footnotes)) for each in shown)]
+        found.append(Column.of(shown, texts, number < names.count))
+    return found
 
 
 def _held(shown: str) -> str:

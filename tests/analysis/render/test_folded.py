@@ -1,6 +1,7 @@
 """A folded table has one line for each thing, with our number, the printed one and a sign of the verdict in a cell."""
 
 from nalu_bench.analysis.render.folded import SIGNS, folded, legend
+from nalu_bench.analysis.render.terminal import fitted
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
@@ -68,3 +69,9 @@ def test_the_legend_tells_the_signs_that_are_there_and_every_verdict_has_one_of_
     assert legend([table]) == "ours | printed   = agrees, ≠ differs"
     assert SIGNS.keys() == set(Verdict)
     assert len(set(SIGNS.values())) == len(SIGNS)
+
+
+def test_a_table_without_rows_stays_one() -> None:
+    empty = Table("Title", ["Model", "", "x"], [])
+    assert folded(empty)[0] == empty
+    assert fitted(empty, 100).splitlines()[2].split() == ["Model", "x"]
