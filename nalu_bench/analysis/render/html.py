@@ -18,13 +18,14 @@ from nalu_bench.analysis.table.place import Place
 FOLDER = Path(__file__).parent / "templates"
 
 
-def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) -> str:
+def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame | None = None) -> str:
     """Tables in the layout of the paper.
 
     Args:
-        layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell.
+        layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell on
+            the same page; None where the page does not list them.
     """
-    cells = cells_of(runs)
+    cells = {} if runs is None else cells_of(runs)
     reasons = {id(line): _reason(number, line, cells) for number, line in enumerate(lines) if line.verdict}
     shown = [
         {"title": table.title, "header": table.header, "rows": [[_entry(one, reasons) for one in row]
