@@ -20,7 +20,6 @@ from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.analysis.render import learning_curves
 from nalu_bench.cli import main
 from nalu_bench.pages import build
-from nalu_bench.pages import page as pages
 from nalu_bench.pages.page import page
 from nalu_bench.verify.folder import targets
 
@@ -68,11 +67,10 @@ def test_a_page_stands_alone(html: str) -> None:
     assert len(html) < 2_000_000
 
 
-def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str) -> None:
     cells = table1.runs["cell"].nunique()
     assert "cells with curves are drawn here" not in html
-    monkeypatch.setattr(pages, "LARGEST", 10_000)
-    text = page(table1)
+    text = page(table1, largest=10_000)
     assert f"The first 0 of {cells} cells with curves are drawn here." in text
     assert 'load("madsen2020/table1").learning_curves(' in text
     assert len(text) < len(html)
