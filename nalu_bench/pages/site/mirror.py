@@ -20,6 +20,9 @@ HOME, INDEX, API = "index.html", "results/index.html", "api"
 LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]+)')
 """A link to a file, up to its anchor."""
 
+FENCE = re.compile(r"^(```\w+) .*", re.MULTILINE)
+"""The head of a block of code that names its file, which the library does not know."""
+
 OWN = re.compile(r"(?:results|experiments)/(\w+/\w+)(?:/|\.md$)")
 """A page of one experiment."""
 
@@ -93,7 +96,7 @@ def _page(name: str) -> str:
     if path.is_dir():
         entries = "\n".join(f"* [{entry}]({entry})" for entry in sorted(os.listdir(path)) if entry[0] not in "._")
         return document.page(f"# {name}\n\n{entries}", name)
-    text = prose.plain(path.read_text(encoding="utf-8")).lstrip()
+    text = FENCE.sub(r"\1", prose.plain(path.read_text(encoding="utf-8"))).lstrip()
     return document.page(text, text.partition("\n")[0].lstrip("# "))
 
 
