@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 report notebooks bench test test-slow dist lint types check list clean
+.PHONY: help setup reproduce-table1 report notebooks site bench test test-slow dist lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ notebooks: $(READY) ## open the notebooks in a browser (installs jupyterlab)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks]'
 	$(BIN)/jupyter lab notebooks
 
+site: $(READY) ## build the site in site/, for any static host, in minutes (installs nbconvert and pdoc)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[site]'
+	rm -rf site
+	$(BIN)/python -m nalu_bench.pages.site site
+
 dist: $(READY) ## build a wheel in dist/ that works without this checkout
 	$(BIN)/python -m hatchling build -t wheel -d dist
 
@@ -55,5 +60,5 @@ check: test test-slow dist lint types ## run all tests, check the style and the 
 list: $(READY) ## show tasks, models, recipes, budgets, experiments
 	$(BIN)/nalu-bench list
 
-clean: ## remove the environment and caches; keeps runs/ and results/
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+clean: ## remove the environment, the site and caches; keeps runs/ and results/
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache

@@ -153,7 +153,7 @@ class Loaded:
 
     def _repr_html_(self) -> str:
         """The tables with their verdicts, as a notebook shows them."""
-        return html.tables(self.kind.tables(self.lines), self.lines, self.runs)
+        return html.tables(self.kind.tables(self.lines), self.lines)
 
 
 def load(name: str, budget: str | None = None) -> Loaded:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import markdown
 from tabulate import tabulate
 
 from nalu_bench import paths
@@ -26,7 +25,7 @@ from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.pages import numbers, prose
+from nalu_bench.pages import document, numbers, prose
 from nalu_bench.pages.claims import where
 from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
 
 DISCARDED = "discarded.csv"
 """Beside the experiments: those whose results are not kept, with what they cost."""
-
-TOC = {"toc": {"toc_depth": "2-2"}}
-"""The contents of the page list its sections alone."""
 
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 
@@ -86,11 +82,7 @@ def _rules() -> dict[str, str]:
 def page(text: str) -> str:
     """The document as a page of HTML that needs no network but for its pictures."""
     title, _, rest = text.partition("\n")
-    body = markdown.markdown(
-        f"{title}\n\n[TOC]\n{rest}", extensions=["tables", "toc", "fenced_code"], extension_configs=TOC
-    )
-    wide = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    return rendered("article.html", title="nalu_bench: the article", body=wide)
+    return document.page(f"{title}\n\n[TOC]\n{rest}", "nalu_bench: the article")
 
 
 class _Page:

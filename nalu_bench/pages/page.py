@@ -54,10 +54,10 @@ class Section:
         return len(self.html.encode())
 
 
-def page(loaded: "Loaded") -> str:
-    """The page as HTML that needs no other file and no network."""
+def page(loaded: "Loaded", largest: int = LARGEST) -> str:
+    """The page as HTML that needs no other file and no network, with curves and weights up to `largest` bytes."""
     with style.applied():
-        sections = _sections(loaded)
+        sections = _sections(loaded, largest)
     report = loaded.report
     return rendered(
         "report.html", title=f"{loaded.experiment.name}: {loaded.experiment.title}", name=loaded.experiment.name,
@@ -80,13 +80,13 @@ def compared(lines: "Sequence[Line]") -> str:
     return f"{told} and {judged - agree - differ:,} are undecided{rest}."
 
 
-def _sections(loaded: "Loaded") -> list[Section]:
+def _sections(loaded: "Loaded", largest: int) -> list[Section]:
     """All sections; curves and weights share the bytes that the others leave."""
     before = list(_results(loaded))
     if loaded.runs.empty:
         return before
     after = list(_about_runs(loaded))
-    room = LARGEST - sum(section.bytes for section in before + after)
+    room = largest - sum(section.bytes for section in before + after)
     last = _weights(loaded, room // 2)
     return [*before, _curves(loaded, room - last.bytes), last, *after]
 

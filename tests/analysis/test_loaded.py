@@ -45,6 +45,7 @@ def test_a_notebook_shows_tables_with_verdicts_and_the_figure_as_a_picture() -> 
     shown = found._repr_html_()
     assert shown.count("<button") == 2 * 24
     assert "NAC•" in shown
+    assert "<a " not in shown, "the runs behind a number are on the page of the experiment"
     assert found.figure()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
 
 

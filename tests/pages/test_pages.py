@@ -23,8 +23,7 @@ from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.cli import main
 from nalu_bench.pages import build
-from nalu_bench.pages import page as pages
-from nalu_bench.pages.page import page
+from nalu_bench.pages.page import compared, page
 from nalu_bench.verify.folder import targets
 
 pytestmark = pytest.mark.pictures
@@ -71,11 +70,10 @@ def test_a_page_stands_alone(html: str) -> None:
     assert len(html) < 2_000_000
 
 
-def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curves_without_room_on_the_page_are_named(table1: Loaded, html: str) -> None:
     cells = table1.runs["cell"].nunique()
     assert "cells with curves are drawn here" not in html
-    monkeypatch.setattr(pages, "LARGEST", 10_000)
-    text = page(table1)
+    text = page(table1, largest=10_000)
     assert f"The first 0 of {cells} cells with curves are drawn here." in text
     assert 'load("madsen2020/table1").learning_curves(' in text
     assert len(text) < len(html)
@@ -129,7 +127,7 @@ def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: s
 )
 def test_a_page_opens_with_what_the_verdicts_say(verdicts: list[Verdict], told: str) -> None:
     lines = [Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in verdicts]
-    assert pages.compared(lines) == told
+    assert compared(lines) == told
 
 
 def test_the_rows_behind_a_number_are_on_the_page(table1: Loaded, html: str) -> None:

@@ -19,11 +19,12 @@ from nalu_bench.analysis.table.place import Place
 FOLDER = Path(__file__).parent / "templates"
 
 
-def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame) -> str:
+def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame | None = None) -> str:
     """Tables in the layout of the paper.
 
     Args:
-        layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell.
+        layouts: the tables. lines: all lines of the report. runs: the runs, for links from a verdict to its cell on
+            the same page; None where the page does not list them.
     """
     reasons = _reasons(lines, runs)
     return _rendered("tables.html", tables=_shown(layouts, reasons), rows=list(reasons.values()))
@@ -55,8 +56,8 @@ def _rendered(template: str, **values: Any) -> str:
     return environment(FOLDER).get_template(template).render(**values)
 
 
-def _reasons(lines: Sequence[Line], runs: pd.DataFrame) -> dict[int, dict[str, Any]]:
-    cells = cells_of(runs)
+def _reasons(lines: Sequence[Line], runs: pd.DataFrame | None) -> dict[int, dict[str, Any]]:
+    cells = {} if runs is None else cells_of(runs)
     return {id(line): _reason(number, line, cells) for number, line in enumerate(lines) if line.verdict}
 
 
