@@ -148,7 +148,7 @@ def test_links_suit_the_site_and_what_they_lead_to_comes_along(tmp_path: Path) -
 
 
 def test_a_picture_keeps_its_size_and_its_colours_in_fewer_bytes() -> None:
-    file = paths.CHECKOUT / "results/claims.png"
+    file = paths.CHECKOUT / "results/madsen2020/figure2/figure.png"
     light = pictures.light(file.read_bytes())
     assert len(light) < file.stat().st_size / 2
     with Image.open(file) as before, Image.open(io.BytesIO(light)) as after:

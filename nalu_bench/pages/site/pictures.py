@@ -10,12 +10,12 @@ COLORS = 256
 
 
 def light(png: bytes) -> bytes:
-    """The same picture in `COLORS` colours."""
+    """The same picture in `COLORS` colours, if that is smaller."""
     with Image.open(io.BytesIO(png)) as image:
         few = image.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
     few.save(buffer, format="PNG", optimize=True)
-    return buffer.getvalue()
+    return min(png, buffer.getvalue(), key=len)
 
 
 def light_text(encoded: str) -> str:
