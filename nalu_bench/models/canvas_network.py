@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nalu_bench.models.network import Network
-from nalu_bench.units.unit import Unit
+from nalu_bench.units.unit import Initialiser, Unit, xavier_uniform, zeros
 
 
 class CanvasNetwork(Network):
@@ -26,6 +26,17 @@ class CanvasNetwork(Network):
         self.side = side
         self.hidden = nn.Linear(((side + 1) // 2 // 2) ** 2, head.in_features)
         self.head = head
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        """Weights of convolutions and of the dense layer Xavier-uniform, biases 0, as the rebuild has them.
+
+        With torch's own smaller weights the network hardly leaves the most frequent count.
+        """
+        found = super().initialisers()
+        for name, module in self.named_modules():
+            if isinstance(module, nn.Conv2d | nn.Linear):
+                found |= {f"{name}.weight": xavier_uniform, f"{name}.bias": zeros}
+        return found
 
     def features(self, x: Tensor) -> Tensor:
         """(..., side, side) -> (..., H)."""
