@@ -27,6 +27,12 @@ DEFAULT_BUDGET = "short"
 
 UNREADABLE = "cannot be read, see nalu-bench status"
 
+LONGEST = 300
+"""Letters of a title or a source, which stand above every table."""
+
+TAKEN = ("task", "setting", "operation", "model", "split", "metric", "seed", "status")
+"""Columns of tables and runs, which no word of a setting may have."""
+
 OWN_WIDTH = "device.width"
 """The setting of a machine that is among the words of results: blocks of another width have other bits."""
 
@@ -287,8 +293,14 @@ def load(name: str) -> Experiment:
         raise UsageError(f"{where} must set at least one budget.")
     if not isinstance(read.report.get("kind"), str):
         raise UsageError(f"{where}: report must be a mapping with a kind and its settings, got {read.report}.")
+    if not 0 < len(read.title) <= LONGEST or not 0 < len(read.source) <= LONGEST:
+        raise UsageError(f"{where}: title and source must have 1 to {LONGEST} letters.")
+    for group in read.cells:
+        check_name(group.role)
     for word, key in read.settings.items():
         check_name(word)
+        if word in TAKEN:
+            raise UsageError(f"{where}: settings must have words of their own, and {word} is a column of every table.")
         if not isinstance(key, str):
             raise UsageError(f"{where}: settings must name a dotted key of a cell for {word}, got {key}.")
     for word in read.usual:

@@ -52,6 +52,7 @@ from nalu_bench.plan import compose, experiment
         (["task.interpolation=[1,1.0000000001]"], "must hold at least 100 numbers of single precision"),
         (["task.interpolation=[false,true]"], "task.interpolation must be [low,high] or [[low,high],[low,high]]"),
         (["recipe.learning_rate=1e39"], "recipe.learning_rate must be a number up to 3e38, got 1e+39"),
+        (["committed=7"], "committed must be true or false, got '7'"),
         (["recipe.beta2=0.99999999999"], "recipe.beta2 must lie in [0, 1) in single precision, too"),
         (["мод=nau"], "a key consists of letters from a to z, digits, '_' and '.', got 'мод'"),
         (["recipe.epsilon=1e-50"], "recipe.epsilon must be 0, or large enough for single precision (1e-38), got 1e-50"),

@@ -87,6 +87,9 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
         ({"cells": "[{overrides: [], grid: {seeds: [-1:30.5]}}]"}, "YAML takes -1:30.5 for -90.5, as of base 60"),
         ({"budgets": f"{{smoke: {{seeds: 010, steps: 20, {REST}}}}}"}, "YAML takes 010 for 8, as of base 8; write"),
         ({"remarks": "5"}, "remarks must be a list of texts"),
+        ({"title": '""'}, "title and source must have 1 to 300 letters"),
+        ({"source": "x" * 301}, "title and source must have 1 to 300 letters"),
+        ({"settings": "{model: model.hidden_size}"}, "settings must have words of their own, and model is a column"),
     ],
 )
 def test_a_broken_experiment_says_which_file_and_what_must_hold(
