@@ -21,8 +21,9 @@ class Outcome(StrEnum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
+    MIXED = "holds in part"
     OPEN = "not decided"
-    UNTESTED = "not tested yet"
+    UNTESTED = "trained too little to judge"
 
 
 def points(value: float) -> str:
@@ -73,7 +74,7 @@ class Claim:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
         told = ", ".join(f"{outcome} in {counted[outcome]}" for outcome in Outcome if counted[outcome])
-        return f"{told} of {len(self.lines)} settings"
+        return f"{told} of {len(self.lines)} tests"
 
 
 def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
@@ -81,6 +82,8 @@ def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
         return Outcome.UNTESTED
     if set(verdicts) <= {Verdict.AGREES, Verdict.EXACT}:
         return Outcome.HOLDS
+    if Verdict.DIFFERS in verdicts and {Verdict.AGREES, Verdict.EXACT} & set(verdicts):
+        return Outcome.MIXED
     return Outcome.FAILS if set(verdicts) == {Verdict.DIFFERS} else Outcome.OPEN
 
 
@@ -139,7 +142,9 @@ def where(line: Line) -> str:
     return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
 
 
-SIGNS = {Outcome.HOLDS: "✓", Outcome.FAILS: "✗", Outcome.OPEN: "?", Outcome.UNTESTED: "–"}
+SIGNS = {
+    Outcome.HOLDS: "✓", Outcome.FAILS: "✗", Outcome.MIXED: "≠", Outcome.OPEN: "?", Outcome.UNTESTED: "–",
+}  # fmt: skip
 """Outcome -> the sign of it on a page, which colour only repeats."""
 
 

@@ -14,6 +14,7 @@ from nalu_bench.analysis.render import final_weights, html, learning_curves, sty
 from nalu_bench.analysis.render.forest import forests
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.svg import svg
@@ -67,17 +68,31 @@ def page(loaded: "Loaded", largest: int = LARGEST) -> str:
     )  # fmt: skip
 
 
+OUTCOMES = {
+    "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,), "are inconclusive": (Verdict.INCONCLUSIVE,),
+    "would agree with most numbers": (Verdict.UNINFORMATIVE,), "chose the protocol": (Verdict.FITTED,),
+}  # fmt: skip
+"""What a compared number does -> its verdicts."""
+
+
 def compared(lines: "Sequence[Line]") -> str:
-    """What the verdicts on printed numbers say, in a sentence; empty if none is printed."""
-    found = Counter(line.verdict for line in lines if line.counted and not (line.printed and line.printed.in_words))
-    agree, differ = found[Verdict.EXACT] + found[Verdict.AGREES], found[Verdict.DIFFERS]
-    judged = found.total() - found[Verdict.NOT_COMPARABLE]
+    """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
+    numbers = [line for line in lines if line.counted and line.printed and not line.printed.in_words]
+    again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
+    printed = [line for line in numbers if line not in again]
+    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the source's runs", again))
+    return " ".join(filter(None, told))
+
+
+def _compared(what: str, lines: "Sequence[Line]") -> str:
+    found = Counter(line.verdict for line in lines)
     apart = found[Verdict.NOT_COMPARABLE]
+    judged = found.total() - apart
     if not judged:
-        return f"None of {apart} printed numbers can be compared yet." if apart else ""
-    told = f"Of {judged:,} printed numbers that are compared, {agree:,} agree, {differ:,} differ"
-    rest = f"; {apart:,} more cannot be compared" if apart else ""
-    return f"{told} and {judged - agree - differ:,} are undecided{rest}."
+        return f"None of {apart:,} {what} can be compared yet." if apart else ""
+    counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in OUTCOMES.items()}
+    told = ", ".join(f"{count:,} {does}" for does, count in counts.items() if count or does in ("agree", "differ"))
+    return f"Of {judged:,} {what} that are compared, {told}{f'; {apart:,} more cannot be compared' if apart else ''}."
 
 
 def _sections(loaded: "Loaded", largest: int) -> list[Section]:

@@ -19,6 +19,10 @@ from nalu_bench.analysis.table.place import Place
 FOLDER = Path(__file__).parent / "templates"
 
 
+MOST = 8
+"""Letters of a printed number; one with more is computed from a source's runs, and written as ours."""
+
+
 def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame | None = None) -> str:
     """Tables in the layout of the paper.
 
@@ -92,12 +96,12 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "look": line.verdict.name.lower(),
         "shown": line.shown(),
         "runs": anchor(cell) if cell else "",
-        "printed": printed.text,
+        "printed": _limit(printed.text) if len(printed.text) > MOST and not printed.in_words else printed.text,
         "printed_low": _limit(printed.low),
         "printed_high": _limit(printed.high),
-        "ours": four_digits(line.ours.value),
-        "ours_low": four_digits(line.ours.low),
-        "ours_high": four_digits(line.ours.high),
+        "ours": _number(line.ours.value),
+        "ours_low": _number(line.ours.low),
+        "ours_high": _number(line.ours.high),
         "n_seeds": line.n_seeds,
         "steps": line.steps,
         "reason": line.reason,
@@ -107,7 +111,13 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
 
 def _limit(text: str) -> str:
     """A limit of a printed interval, which may be computed and then has many digits."""
-    return four_digits(float(text)) if text else ""
+    return _number(float(text)) if text else ""
+
+
+def _number(value: float) -> str:
+    """Four digits, as 1,396,000 rather than 1.396e+06."""
+    text = four_digits(value)
+    return f"{float(text):,.0f}" if 1e4 <= abs(value) < 1e9 else text
 
 
 def escaped(text: object) -> str:
