@@ -17,7 +17,7 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
 
 `paper/artifact "a + b" answer` is the sentence that an experiment answers about it, if its kind of report answers
 anything. `table2 verdicts` are the counts of all verdicts of an experiment, and `table2 seeds`, `table2 runs` and
-`table2 time` the most seeds behind a number, the runs and the time of one core.
+`table2 time` the seeds asked for, the runs and the time of one core.
 """
 
 import functools
@@ -97,7 +97,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
     if not places:
         about = {
             "verdicts": outcome.verdicts(folder), "time": outcome.duration(manifest["seconds"]),
-            "runs": f"{manifest['runs']:,}", "seeds": f"{max((line.n_seeds for line in table(folder)), default=0)}",
+            "runs": f"{manifest['runs']:,}", "seeds": f"{manifest['budget']['seeds']}",
         }  # fmt: skip
         if form not in about:
             raise unknown("number of an experiment", form, about)
