@@ -167,6 +167,8 @@ def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
         return
     for file in sorted(foreign):
         yield f"{file} is in manifest.json, and no report writes it; delete it, and {again}"
+    for file in sorted({*results.FIGURES} - measured.manifest["files"].keys()):
+        yield f"{file} is not there; {again}"
     for file, text in texts.items():
         path = folder / file
         if not path.is_file() or path.read_bytes() != text.encode():

@@ -393,6 +393,11 @@ def words_of_parts_that_no_training_writes(folder: Folder) -> None:
     folder.runs["mode"] = "magic"
 
 
+@forgery(TABLE1, "figure.png is not there; make it again")
+def a_picture_left_out(folder: Folder) -> None:
+    (folder.path / "figure.png").unlink()
+
+
 @forgery(TABLE1, "sub must be a file of its own, and is a folder")
 def a_folder_in_the_folder(folder: Folder) -> None:
     (folder.path / "sub").mkdir()
