@@ -50,7 +50,7 @@ def test_a_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     assert len(list((tmp_path / "runs").glob("*/*/*/parts/*"))) == 1
     assert "5 agrees, 1 inconclusive" in done.stdout
     assert "24 of 100 against 13 of 100" in done.stdout
-    assert f"results{os.sep}madsen2020{os.sep}figure2{os.sep}report.html" in done.stdout
+    assert f"results{os.sep}madsen2020{os.sep}figure2{os.sep}table.md and report.html" in " ".join(done.stdout.split())
     assert done.stdout.endswith("\n24 600\n")
 
 

@@ -405,7 +405,7 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
         raise UsageError(
             f"{key} holds {', '.join(map(str, inner)) or 'nothing'}: set one of them, as in {told}={value}."
         )
-    if isinstance(inner, bool) and not isinstance(value, bool):
+    if isinstance(inner, bool) and not isinstance(value, bool | None):
         raise UsageError(f"{key} must be true or false, got '{value}'.")
     try:
         if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
