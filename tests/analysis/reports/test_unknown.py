@@ -46,6 +46,7 @@ REPORTS: dict[str, dict[str, Any]] = {
     "relative_errors": {
         "chosen": {"size": "2"}, "claims": {"all": {"models": ["mystery"], "splits": ["validation"], "at_most": 10}},
     },
+    "parity": {"claims": {"all": {"of": ["mystery"], "than": ["mystery"], "at_least": 0}}},
     "accuracies": {"examples": 10, "tables": [TABLE]},
     "best_of": {
         "count": 2, "over": {"size": ["2"]}, "splits": {"validation": "Validation"},
@@ -70,7 +71,7 @@ def runs(model: str, role: str = "cell") -> pd.DataFrame:
         model, SEEDS, cell=f"{role} {model}", role=role, task="riddle", setting="size=2", operation="modulo", steps=20,
         log_every=10, late_gain=0.0, solved=True, solved_at=[10.0, 10, 20], sparsity_error=0.1 * error,
         validation_mae=error, extrapolation_mae=error, validation_mse=error, extrapolation_mse=error,
-        **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error}, **lengths, **outcomes,
+        test_correct=error, **{"test_accuracy_0.1": error, "test_accuracy_1e-05": error}, **lengths, **outcomes,
     )  # fmt: skip
 
 
@@ -80,7 +81,17 @@ def kind_of(name: str, folder: Path) -> Kind:
     return kind
 
 
-OPERATIONS_UNSAID = ("success", "gating", "sweep", "sweep_columns", "series_success", "surface", "best_of", "timing")
+OPERATIONS_UNSAID = (
+    "success",
+    "gating",
+    "sweep",
+    "sweep_columns",
+    "series_success",
+    "surface",
+    "best_of",
+    "timing",
+    "parity",
+)
 
 
 @pytest.mark.parametrize("name", REPORTS)
