@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from nalu_bench.datasets.images import SIDE, Images, dataset
+from nalu_bench.datasets.images import SIDE, dataset
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
+from nalu_bench.tasks.of_images import OfImages, part
 from nalu_bench.tasks.task import Rows, Task
 
 if TYPE_CHECKING:
@@ -28,10 +29,13 @@ NOWHERE = -1
 
 MOST_SIDE = 512
 
+ALL = tuple(range(10))
+"""Every digit may stand on a canvas."""
+
 
 @register("digit_canvas", version=1)
 @dataclass
-class DigitCanvas(Task):
+class DigitCanvas(OfImages, Task):
     """t_n = 1 if n of the digits on a canvas are even, else 0; a network gives a logit for each n.
 
     A canvas holds 0 to `digits` digits, each number as often, drawn with replacement. They are added up and cut at 1.
@@ -99,22 +103,12 @@ class DigitCanvas(Task):
     def chunk(self, split: str) -> int | None:
         return 500
 
-    def fingerprint(self) -> dict[str, str]:
-        return {"images": dataset(self.dataset).identity()}
-
-    def data_notes(self) -> dict[str, str]:
-        """The checksum of every file."""
-        return dict(dataset(self.dataset).checksums())
-
-    def stands_in(self) -> str:
-        return dataset(self.dataset).stands_in
-
     def rows(self, split: str) -> Rows:
         return Rows({"train": self.canvases, "validation": self.validation_canvases}.get(split, self.test_canvases))
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
         """The images (n, 28, 28) and their labels (n,) as bytes; of every canvas the images (m, D) and corners."""
-        images, number = _part(self.dataset, split, self.validation), self.rows(split).count
+        images, number = part(self.dataset, split, ALL, self.validation), self.rows(split).count
         place = ("train", "validation", "test").index(split)
         places, top_left = _canvases(self.side, self.digits, self.apart, number, place, len(images.labels))
         return {"images": images.pixels, "labels": images.labels, "shown": places, "corners": top_left}
@@ -180,11 +174,3 @@ def _canvases(side: int, digits: int, apart: int, count: int, split: int, images
     number = rng.integers(0, digits + 1, count)
     shown[np.arange(digits) >= number[:, None]] = NOWHERE
     return shown, corners(side, digits, apart, count, split)
-
-
-@functools.cache
-def _part(name: str, split: str, validation: int) -> Images:
-    """The images from which the canvases of a split are made."""
-    found = dataset(name).images("test" if split == "test" else "training")
-    ends = {"train": slice(-validation), "validation": slice(-validation, None), "test": slice(None)}[split]
-    return Images(found.pixels[ends], found.labels[ends])

@@ -13,6 +13,7 @@ from nalu_bench.datasets.images import SIDE, Images, dataset
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
+from nalu_bench.tasks.of_images import OfImages, part
 from nalu_bench.tasks.task import KEEP, Probes, Rows, Task
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ OPERATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @register("digit_series", version=1)
 @dataclass
-class DigitSeries(Task):
+class DigitSeries(OfImages, Task):
     """t = f(d_1, ..., d_T) of images of the digits d_1, ..., d_T.
 
         count    how many of each digit, 10 numbers        sum    d_1 + ... + d_T        product    d_1 · ... · d_T
@@ -118,16 +119,6 @@ class DigitSeries(Task):
 
     def setting(self) -> dict[str, Any]:
         return {"operation": self.operation}
-
-    def fingerprint(self) -> dict[str, str]:
-        return {"images": dataset(self.dataset).identity()}
-
-    def data_notes(self) -> dict[str, str]:
-        """The checksum of every file."""
-        return dict(dataset(self.dataset).checksums())
-
-    def stands_in(self) -> str:
-        return dataset(self.dataset).stands_in
 
     def example_size(self, split: str) -> int:
         return 1 if split == "test" else self.length
@@ -215,17 +206,4 @@ class DigitSeries(Task):
         return torch.from_numpy(order[: images // length * length].reshape(-1, length))
 
     def _images(self, split: str) -> Images:
-        return _part(self.dataset, split, tuple(self.digits), self.validation)
-
-
-@functools.cache
-def _part(name: str, split: str, digits: tuple[int, ...], validation: int) -> Images:
-    """The images of a split whose digits take part."""
-    known = dataset(name)
-    found = known.images("test" if split == "test" else "training")
-    ends = {"train": slice(-validation), "validation": slice(-validation, None), "test": slice(None)}
-    pixels, labels = found.pixels[ends[split]], found.labels[ends[split]]
-    chosen = np.isin(labels, digits)
-    if not chosen.any():
-        raise UsageError(f"task.digits must leave images of {name}, and the {split} split has none of {list(digits)}.")
-    return Images(pixels[chosen], labels[chosen])
+        return part(self.dataset, split, tuple(self.digits), self.validation)

@@ -39,7 +39,7 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: 
         if want.cell.digest in weights:
             yield from _matrix_faults(want.cell, weights[want.cell.digest], rows)
             yield from _gate_faults(want.cell, weights[want.cell.digest])
-        elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell):
+        elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         probes = want.cell.task.probes() if want.cell.digest in predictions else None
         if probes is not None:
@@ -65,9 +65,9 @@ def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
             yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
 
 
-def _small_matrices(cell: Cell) -> dict[str, tuple[int, ...]]:
-    """The shapes of the matrices of a cell that are small enough to be kept."""
-    shapes = {name: tuple(W.shape) for name, W in cell.model.build(cell.task).weights().items()}
+def _small_matrices(network: Any) -> dict[str, tuple[int, ...]]:
+    """The shapes of the matrices of a network that are small enough to be kept."""
+    shapes = {name: tuple(W.shape) for name, W in network.weights().items()}
     return {name: shape for name, shape in shapes.items() if np.prod(shape) <= LARGEST}
 
 
@@ -77,9 +77,8 @@ def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -
     A matrix that is too large to be kept may have a larger error than those that are.
     """
     network = cell.model.build(cell.task)
-    shapes_of = {name: tuple(W.shape) for name, W in network.weights().items()}
-    small = {name: shape for name, shape in shapes_of.items() if np.prod(shape) <= LARGEST}
-    whole = len(small) == len(shapes_of)
+    small = _small_matrices(network)
+    whole = len(small) == len(network.weights())
     for seed, rows in weights[weights["kind"] == "weight"].groupby("seed"):
         shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
         if shapes != small or len(rows) != len(small):

@@ -1,0 +1,37 @@
+"""What tasks on a dataset of images share: its identity, and its parts."""
+
+import functools
+
+import numpy as np
+
+from nalu_bench.datasets.images import Images, dataset
+from nalu_bench.errors import UsageError
+
+
+class OfImages:
+    """A task whose field `dataset` names its images."""
+
+    dataset: str
+
+    def fingerprint(self) -> dict[str, str]:
+        return {"images": dataset(self.dataset).identity()}
+
+    def data_notes(self) -> dict[str, str]:
+        """The checksum of every file."""
+        return dict(dataset(self.dataset).checksums())
+
+    def stands_in(self) -> str:
+        return dataset(self.dataset).stands_in
+
+
+@functools.cache
+def part(name: str, split: str, digits: tuple[int, ...], validation: int) -> Images:
+    """The images of a split whose digits take part; `validation`: how many of the training part are held out."""
+    known = dataset(name)
+    found = known.images("test" if split == "test" else "training")
+    ends = {"train": slice(-validation), "validation": slice(-validation, None), "test": slice(None)}
+    pixels, labels = found.pixels[ends[split]], found.labels[ends[split]]
+    chosen = np.isin(labels, digits)
+    if not chosen.any():
+        raise UsageError(f"task.digits must leave images of {name}, and the {split} split has none of {list(digits)}.")
+    return Images(pixels[chosen], labels[chosen])
