@@ -22,7 +22,8 @@ def main() -> int:
     for number, handler in before.items():
         signal.signal(number, handler)
     stop.own()
-    code = cli.main()
+    with stop.with_a_word():
+        code = cli.main()
     for number in numbers:  # Python takes a second to end, and would show a traceback
         signal.signal(number, lambda *_: os._exit(code))
     return code

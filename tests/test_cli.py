@@ -44,6 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["run", "-m", "experiment=madsen2020/table1"],
         ["run", "model.penalties={}", "budget=smoke"],
         ["run", "budget=smoke", "hydra/launcher=nonsense"],
+        ["status", "budget=smoke", "hydra/launcher=nonsense"],
         ["run", "-m", "model=nau,nac", "task.operation=add", "budget=smoke", f"name={300 * 'x'}"],
         ["report", f"sweeps/{300 * 'x'}"],
         ["report", "--last", "madsen2020/figure2"],

@@ -59,6 +59,19 @@ def at_once(line: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def with_a_word() -> Iterator[None]:
+    """Within, SIGTERM and SIGHUP end the process with a line; SIGINT raises KeyboardInterrupt, as it always does."""
+
+    def handle(number: int, _: Any) -> None:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        _end(128 + number, "stopped.")
+
+    with _handled_by(handle):
+        yield
+
+
+@contextlib.contextmanager
 def through_children() -> Iterator[None]:
     """Within, the first signal goes to all processes below this one, and raises Interrupted once they have ended.
 

@@ -39,6 +39,12 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
                 f"{key} must hold at least {FEWEST_APART} numbers of single precision, and [{low!r},{high!r}] holds "
                 "fewer; widen it."
             )
+    (low, high), *others = sorted(intervals)
+    if others and others[0][0] < high:
+        raise UsageError(
+            f"{key} must have two intervals that do not overlap, got {intervals_text(intervals)}, whose numbers from "
+            f"{others[0][0]:g} to {min(high, others[0][1]):g} would be drawn more often; separate them, or give one."
+        )
     return intervals
 
 

@@ -98,6 +98,14 @@ def check(plan: "Plan") -> None:
     results.check(plan, whole.cells)
 
 
+def check_launcher(plan: "Plan") -> None:
+    """Refuse a launcher that is not installed."""
+    if plan.hydra:
+        from nalu_bench.plan import launch
+
+        launch.check(plan.hydra)
+
+
 def store(plan: "Plan | None" = None, results: "Path | None" = None, hashed: bool = False) -> "Store":
     """The run store; the runs of those committed results count as finished that the plan's report can take.
 

@@ -155,13 +155,9 @@ def _look_next(plan: "Plan", options: argparse.Namespace) -> None:
 
 def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
     """Refuse a launcher that is not installed, or that cannot do what was asked."""
-    if not plan.hydra:
-        return
-    if fail_fast:
+    if plan.hydra and fail_fast:
         raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
-    from nalu_bench.plan import launch
-
-    launch.check(plan.hydra)
+    asked.check_launcher(plan)
 
 
 def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: list[str]) -> "list[Job]":

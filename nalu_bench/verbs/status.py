@@ -26,6 +26,7 @@ def status(options: argparse.Namespace) -> int:
 
     plan = asked.sweep_by_name(*asked.experiment_name(options.overrides)) or asked.plan(options)
     asked.check(plan)
+    asked.check_launcher(plan)
     store, width = asked.store(plan), plan.machine.width
     if options.watch:
         with contextlib.suppress(KeyboardInterrupt):  # the usual end of it

@@ -88,12 +88,13 @@ OWN = (
         ("with stop.at_once('a line'): kill(me, signal.SIGINT)", 130, "a line"),
         ("with stop.at_once('a line'): kill(me, signal.SIGTERM)", 143, "a line"),
         ("with stop.at_once('a line'): kill(me, signal.SIGHUP)", 129, "a line"),
+        ("with stop.with_a_word(): kill(me, signal.SIGTERM)", 143, "stopped."),
         ("os.close(2)\nwith stop.at_once('a line'): kill(me, signal.SIGHUP)", 129, ""),
         ("with stop.after_the_step(lambda: 'late', 0.2): kill(me, signal.SIGTERM); time.sleep(30)", 143, "late"),
         ("with stop.after_the_step(lambda: 'no'): kill(me, signal.SIGTERM); kill(me, signal.SIGINT)", 130, "at once"),
         ("with stop.after_the_step(lambda: 'no', 0.2): kill(me, signal.SIGTERM)\ntime.sleep(0.5); sys.exit(3)", 3, ""),
     ],
-    ids=["before", "before-term", "before-hup", "no-terminal", "late", "second", "in-time"],
+    ids=["before", "before-term", "before-hup", "report", "no-terminal", "late", "second", "in-time"],
 )
 def test_a_process_of_our_own_ends_with_a_line(program: str, code: int, said: str) -> None:
     started = time.monotonic()

@@ -135,6 +135,10 @@ def test_all_operations_and_ranges_share_one_program(make_task: MakeTask) -> Non
             {"extrapolation": [[1, 2], [6, 3]]},
             "task.extrapolation must have low < high in every interval, got [6,3].",
         ),
+        (
+            {"interpolation": [[1, 3], [2, 6]]},
+            "must have two intervals that do not overlap, got [1,3]∪[2,6], whose numbers from 2 to 3 would be drawn",
+        ),
         ({"extrapolation": [1, float("inf")]}, "got [1,inf]."),
         ({"extrapolation": [float("nan"), 1]}, "got [nan,1]."),
         (
