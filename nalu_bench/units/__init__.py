@@ -7,7 +7,7 @@
 torch.Size([128, 1])
 """
 
-from nalu_bench.units.affine import Linear, ReLU, ReLU6
+from nalu_bench.units.affine import Constant, Linear, ReLU, ReLU6
 from nalu_bench.units.dense import Dense
 from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.gnalu import GNALU
@@ -25,7 +25,7 @@ from nalu_bench.units.snmu import SNMU
 from nalu_bench.units.unit import Unit
 
 __all__ = [
-    "GNALU", "GRU", "INALU", "LSTM", "MCFC", "NAC", "NALU", "NAU", "NMRU", "NMU", "NPU", "NRU", "SNMU", "Dense",
-    "Embedding", "GatedNAUNMU", "Linear", "MulMCFC", "NACMul", "NACMulNMU", "NACMulSigma", "ReLU", "ReLU6",
+    "GNALU", "GRU", "INALU", "LSTM", "MCFC", "NAC", "NALU", "NAU", "NMRU", "NMU", "NPU", "NRU", "SNMU", "Constant",
+    "Dense", "Embedding", "GatedNAUNMU", "Linear", "MulMCFC", "NACMul", "NACMulNMU", "NACMulSigma", "ReLU", "ReLU6",
     "SchlorNALU", "Unit",
 ]  # fmt: skip

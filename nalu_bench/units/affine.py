@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nalu_bench.registry import register
-from nalu_bench.units.unit import Initialiser, Unit, kaiming_uniform, xavier_uniform, zeros
+from nalu_bench.units.unit import Initialiser, Unit, kaiming_uniform, uniform, xavier_uniform, zeros
 
 
 @register("linear", version=1)
@@ -71,3 +71,31 @@ class ReLU6(ReLU):
 
     def columns(self, x: Tensor) -> Tensor:
         return super().columns(x).clamp(max=6.0)
+
+
+@register("constant", version=1)
+class Constant(Unit):
+    """y = b, whatever x is: the control that a model must beat before it has learned anything of its inputs.
+
+    Source: none. Initialisation: b ~ U[0, 1] (our choice). Deviations: none. `weights` names none.
+
+    Shape: (..., in_features) -> (..., out_features).
+
+    >>> unit = Constant(2, 1)
+    >>> _ = unit.load_state_dict({"b": torch.tensor([0.5])})
+    >>> unit(torch.tensor([[5.0, 3.0], [1.0, 2.0]])).tolist()
+    [[0.5], [0.5]]
+    """
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.b = nn.Parameter(torch.empty(out_features))
+
+    def initialisers(self) -> dict[str, Initialiser]:
+        return {"b": uniform(0.0, 1.0)}
+
+    def columns(self, x: Tensor) -> Tensor:
+        return self.b.unsqueeze(-1) + torch.zeros_like(x[..., :1, :])
+
+    def weights(self) -> dict[str, Tensor]:
+        return {}

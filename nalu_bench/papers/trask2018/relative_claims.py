@@ -15,7 +15,10 @@ from nalu_bench.errors import UsageError
 Array = NDArray[np.float64]
 
 Errors = Mapping[tuple[str, str, str], Array]
-"""(model, operation, split) -> the relative error of every seed."""
+"""(model, operation, split) -> the relative error of every seed, in percent of the runs that a sentence names."""
+
+BASELINE = "baseline"
+"""The role of untrained models."""
 
 NAMES = {"validation": "interpolation", "extrapolation": "extrapolation"}
 
@@ -29,7 +32,8 @@ class Sentence(Limit):
         rank: None if the claim is about every model; k if it is about the one that is k-th best in its worst operation:
             `rank: 3` with `at_most` says that three models succeed, `rank: 1` with `at_least` that none does. Tested is
             that model at that operation as if it had been named, corrected for being picked.
-        at_most, at_least: in percent of the untrained model.
+        of: the role of the runs whose errors are 100 %: untrained models, or another that the experiment has.
+        at_most, at_least: in percent of these.
     """
 
     models: list[str]
@@ -37,6 +41,7 @@ class Sentence(Limit):
     operations: list[str] = field(default_factory=list)
     task: str = ""
     rank: int | None = None
+    of: str = BASELINE
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, or with a rank that no model has."""
@@ -53,7 +58,8 @@ def tested(said: Sentence, errors: Errors) -> Claim:
         dict.fromkeys(style.label(model) for model, *_ in wanted if _missing(errors, model, operations, said))
     )
     if missing:
-        return Claim.missing(f"no runs of ours: {', '.join(missing)}")
+        beside = "" if said.of == BASELINE else f", or of the {said.of}"
+        return Claim.missing(f"no runs of ours: {', '.join(missing)}{beside}")
     if said.rank is None:
         return furthest_from_true([_claim(said, place, errors) for place in wanted])
     worst = sorted(
@@ -79,5 +85,6 @@ def _median(samples: Array) -> float:
 def _claim(said: Sentence, place: tuple[str, str, str], errors: Errors) -> Claim:
     model, operation, split = place
     threshold, above = said.limit
-    quantity = f"percentage of {style.label(model)}, {operation}, {NAMES[split]}"
+    whole = "" if said.of == BASELINE else f" of the {said.of}'s error"
+    quantity = f"percentage{whole} of {style.label(model)}, {operation}, {NAMES[split]}"
     return Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above)

@@ -23,14 +23,13 @@ from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import relative_claims
-from nalu_bench.papers.trask2018.relative_claims import Sentence
+from nalu_bench.papers.trask2018.relative_claims import BASELINE, Errors, Sentence
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BASELINE = "baseline"
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 HALVES = {"subsections": "static", "recurrent_subsections": "recurrent"}
 """The halves of Table 1."""
@@ -59,7 +58,8 @@ class RelativeErrors(Kind):
     Tables give medians over seeds with their bootstrap intervals; the raw mean squared errors stand in tables of their
     own where some are printed. A run that failed or diverged before any evaluation counts as infinitely bad.
 
-    The claims come first, each under every hypothesis.
+    The claims come first, each under every hypothesis. Runs of another role than `baseline`, such as constants, are rows
+    as models are; a claim may hold models against them.
 
     Source: Trask et al. 2018, Tables 6 to 9. Deviations: one untrained model for each seed, where the paper has one in
     all.
@@ -96,7 +96,7 @@ class RelativeErrors(Kind):
 
     def _cells(self, measured: Measured) -> list[tuple[Place, pd.DataFrame]]:
         """The trained models with their runs."""
-        return list(by_cell(measured.runs[measured.runs["role"] == "cell"]))
+        return list(by_cell(measured.runs[measured.runs["role"] != BASELINE]))
 
     def rows(self, measured: Measured) -> list[Row]:
         base = _untrained(measured)
@@ -110,7 +110,7 @@ class RelativeErrors(Kind):
             self._row(place.at(split=split, metric=UNTRAINED), medians.finite_or_worst(group[f"{split}_{RAW}"]), group)
             for place, group in by_cell(base) for split in SPLITS
         ]  # fmt: skip
-        return [*self._claims(cells, relative), *rows, *untrained]
+        return [*self._claims(measured, cells), *rows, *untrained]
 
     def _rows(self, place: Place, runs: pd.DataFrame, relative: NDArray[np.float64]) -> Iterator[Row]:
         yield self._row(place.at(metric=RELATIVE), relative, runs)
@@ -130,19 +130,15 @@ class RelativeErrors(Kind):
             return None  # its percentage is compared: a number counts once
         return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
 
-    def _claims(
-        self, cells: Sequence[tuple[Place, pd.DataFrame]], relative: Mapping[tuple[Place, str], NDArray[np.float64]]
-    ) -> Iterator[Row]:
+    def _claims(self, measured: Measured, cells: Sequence[tuple[Place, pd.DataFrame]]) -> Iterator[Row]:
         for task, setting in dict.fromkeys((place.task, place.setting) for place, _ in cells):
             mine = {place: runs for place, runs in cells if (place.task, place.setting) == (task, setting)}
             where = Place(task, setting)
             behind = list(mine.values())
             notes = tuple(dict.fromkeys(filter(None, map(count_note, behind))))
-            errors = {
-                (place.model, place.operation, split): relative[place, split] for place in mine for split in SPLITS
-            }
             for name, said in self.report.claims.items():
                 if said.task in ("", task):
+                    errors = _errors(mine, _of_role(measured, said.of))
                     yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
@@ -218,7 +214,20 @@ class RelativeErrors(Kind):
 
 def _untrained(measured: Measured) -> pd.DataFrame:
     """The runs of the untrained models."""
-    return measured.runs[measured.runs["role"] == BASELINE]
+    return _of_role(measured, BASELINE)
+
+
+def _of_role(measured: Measured, role: str) -> pd.DataFrame:
+    return measured.runs[measured.runs["role"] == role]
+
+
+def _errors(mine: Mapping[Place, pd.DataFrame], base: pd.DataFrame) -> Errors:
+    """The errors of models in percent of those runs, unless some of their seeds are not among these."""
+    found = {
+        (place.model, place.operation, split): _relative(runs, base, split)
+        for place, runs in mine.items() for split in SPLITS
+    }  # fmt: skip
+    return {key: samples for key, samples in found.items() if not np.isnan(samples).any()}
 
 
 def _same(base: pd.DataFrame, words: Sequence[Any]) -> NDArray[np.bool_]:
