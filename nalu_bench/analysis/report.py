@@ -156,11 +156,18 @@ class Report:
         lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
         typed = " ".join(overrides(self.measured.manifest))
-        scale = f": {budget['seeds']} seeds, {steps} steps"
+        scale = f": {self._seeds(budget['seeds'])} seeds, {steps} steps"
         if typed and not self.kind.experiment.local:
             scale = f" with {typed}"
         told = f"Budget {budget['name']}{scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
+
+    def _seeds(self, wanted: int) -> str:
+        """How many seeds the cells have, of how many they shall have: `25 to 50 of 100`, or `100`."""
+        runs = self.measured.runs
+        found = sorted(set(runs[runs["role"] == "cell"].groupby("cell").size()))
+        fewer = " to ".join(str(count) for count in found[:: len(found) - 1 or 1])
+        return f"{fewer} of {wanted}" if found and found[0] < wanted else f"{wanted}"
 
     @property
     def stands_in(self) -> str:

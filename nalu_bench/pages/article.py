@@ -22,11 +22,11 @@ from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_M
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
 from nalu_bench.analysis.stats.ranges import DECADES, MOST_AGREE
 from nalu_bench.analysis.stats.samples import MARGIN
-from nalu_bench.analysis.stats.verdicts import ALPHA, Verdict
+from nalu_bench.analysis.stats.verdicts import ALPHA
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.pages import document, numbers, prose
-from nalu_bench.pages.claims import where
+from nalu_bench.pages.claims import Outcome, by_question, claims, where
 from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.title_page import title_page
@@ -54,7 +54,7 @@ def article(experiments: Sequence["Loaded"]) -> str:
         "article.md", **title_page(paths.citation()), **_rules(),
         experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
         own=own, references=[paper.reference for paper in papers if paper.folder in printed],
-        short=_in_short(experiments), by_unit=_by_unit(experiments, papers),
+        questions=_by_question(experiments), by_unit=_by_unit(experiments, papers),
         same_seeds=numbers.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
         compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
@@ -153,15 +153,15 @@ def _scope(experiments: Sequence["Loaded"]) -> str:
     return _table(rows, "experiment", "what", "run so far", "verdicts")
 
 
-def _in_short(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:
-    """Verdict -> the papers' sentences that got it, each with the table or figure that tests it."""
-    found: dict[str, list[str]] = {}
-    for one in experiments:
-        for line in one.lines:
-            if line.counted and line.printed and line.printed.in_words and line.verdict is not Verdict.NOT_COMPARABLE:
-                source = ", ".join(filter(None, [one.experiment.source, where(line)]))
-                found.setdefault(str(line.verdict), []).append(f"“{line.printed_text}” ({source})")
-    return {verdict: list(dict.fromkeys(found[verdict])) for verdict in map(str, Verdict) if verdict in found}
+def _by_question(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:
+    """Question -> the papers' claims that were tested: in plain words, what came out, whether it holds."""
+    tested = [claim for claim in claims(experiments) if not claim.own and claim.outcome is not Outcome.UNTESTED]
+    return {
+        asks or "Other claims": [
+            f"{claim.says} {claim.found} *{claim.verdict.capitalize()}* ({claim.source})." for claim in part
+        ]
+        for asks, part in by_question(tested).items()
+    }
 
 
 def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:

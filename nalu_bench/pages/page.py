@@ -12,7 +12,7 @@ from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
-from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.pages.claims import claims, shown
@@ -111,13 +111,15 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
     answers = loaded.kind.answers(lines)
     outcome = rendered("outcome.html", answers=answers, claims=[shown(claim) for claim in found])
     yield Section("outcome", "What came out", outcome if found or answers else "")
-    if numbers := html.numbers(lines, loaded.runs):
+    if numbers := html.numbers(lines, loaded.runs, loaded.kind.named):
         drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
         yield Section("numbers", "Printed and ours", rendered("forests.html", drawn=drawn) + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
     else:
         layout = html.tables(tables, lines, loaded.runs)
-    notes = rendered("notes.html", notes=loaded.report.remarks, verdicts=bool(numbers))
+    met = {line.verdict for line in lines if line.printed and not line.printed.in_words}
+    meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
+    notes = rendered("notes.html", notes=loaded.report.remarks, meanings=meanings)
     yield Section("tables", "Tables", layout + notes)
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())
@@ -128,7 +130,7 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
 def _forests(loaded: "Loaded") -> "Iterator[tuple[str, Figure]]":
     """The first forest plots; the tables below them have all numbers."""
     shares = [name for name, span in loaded.kind.metrics.items() if span == (0, 1)]
-    return itertools.islice(forests(loaded.report.lines, shares), FORESTS)
+    return itertools.islice(forests(loaded.report.lines, loaded.kind.named, shares), FORESTS)
 
 
 def _about_runs(loaded: "Loaded") -> Iterator[Section]:

@@ -1,7 +1,7 @@
 """Forest plots: every printed number, hollow, beside ours with its interval, coloured by the verdict."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,9 @@ WIDE = 30.0
 
 PRINTED = "#444444"
 
+ROOM = 1.6
+"""The factor by which a logarithmic axis is longer on both sides."""
+
 DECADES = 1e6
 """The most that an axis which is linear around 0 shows of small numbers."""
 
@@ -32,17 +35,20 @@ Scale = tuple[str, dict[str, float]]
 """Name of an axis' scale, and its options."""
 
 
-def forests(lines: Sequence[Line], shares: Collection[str] = ()) -> "Iterator[tuple[str, Figure]]":
+def forests(
+    lines: Sequence[Line], named: Mapping[str, str], shares: Collection[str] = ()
+) -> "Iterator[tuple[str, Figure]]":
     """A title and a picture for every measure with printed numbers that are compared, several where there are many.
 
     Args:
-        lines: all of a report. shares: patterns of the metrics that are shares, on an axis from 0 to 1.
+        lines: all of a report. named: words of metrics, see `Kind`.
+        shares: patterns of the metrics that are shares, on an axis from 0 to 1.
     """
-    for title, part in by_measure([line for line in lines if not math.isnan(_printed(line)[0])]).items():
+    for title, part in by_measure([line for line in lines if not math.isnan(_printed(line)[0])], named).items():
         if not any(line.judged and line.verdict is not Verdict.SAME_SEEDS for line in part):
             continue
         share = any(fnmatchcase(part[0].place.metric, pattern) for pattern in shares)
-        scale = ("linear", {}) if share else _scale([each for line in part for each in (_printed(line)[0], *line.ours)])
+        scale = ("linear", {}) if share else _scale(part)
         count = math.ceil(len(part) / ROWS)
         for number in range(count):
             some = part[number * ROWS : (number + 1) * ROWS]
@@ -58,6 +64,9 @@ def _drawn(lines: Sequence[Line], scale: Scale) -> "Figure":
     axis.set_ylim(len(lines) - 0.4, -0.6)
     axis.grid(visible=False, axis="y")
     axis.set_xscale(scale[0], **scale[1])
+    if scale[0] == "log":  # a tick on the very edge loses half of its label
+        low, high = axis.get_xlim()
+        axis.set_xlim(low / ROOM, high * ROOM)
     if scale[0] == "symlog" and min(each for line in lines for each in (_printed(line)[0], line.ours.value)) >= 0:
         axis.set_xlim(left=0)
     axis.tick_params(axis="x", labelsize=7)
@@ -85,10 +94,14 @@ def _printed(line: Line) -> tuple[float, ...]:
     return tuple(float(text.lstrip("<>") or "nan") for text in (found.text, found.low, found.high))
 
 
-def _scale(numbers: Sequence[float]) -> Scale:
-    """Linear, or logarithmic where numbers are wide apart; then linear around 0 if some are 0 or negative."""
-    numbers = [number for number in numbers if math.isfinite(number)]
-    sizes = [abs(number) for number in numbers if number]
+def _scale(lines: Sequence[Line]) -> Scale:
+    """Linear, or logarithmic where numbers are wide apart; then linear around 0 if some are 0 or negative.
+
+    An interval may reach to 0 on a logarithmic axis, too: it is drawn to the edge.
+    """
+    values = [each for line in lines for each in (_printed(line)[0], line.ours.value) if math.isfinite(each)]
+    limits = [each for line in lines for each in line.ours[1:] if math.isfinite(each)]
+    sizes = [abs(number) for number in values + limits if number]
     if not sizes or max(sizes) / min(sizes) <= WIDE:
         return "linear", {}
-    return ("log", {}) if min(numbers) > 0 else ("symlog", {"linthresh": max(min(sizes), max(sizes) / DECADES)})
+    return ("log", {}) if min(values) > 0 else ("symlog", {"linthresh": max(min(sizes), max(sizes) / DECADES)})

@@ -19,8 +19,8 @@ from nalu_bench.analysis.table.place import Place
 FOLDER = Path(__file__).parent / "templates"
 
 
-MOST = 8
-"""Letters of a printed number; one with more is computed from a source's runs, and written as ours."""
+MOST, LONG = 8, 4
+"""Letters of a printed number, and digits before its point; one with more is written as ours are."""
 
 
 def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame | None = None) -> str:
@@ -39,9 +39,13 @@ def plain_tables(layouts: Sequence[Table]) -> str:
     return _rendered("tables.html", tables=_shown(layouts, {}), rows=[])
 
 
-def numbers(lines: Sequence[Line], runs: pd.DataFrame) -> str:
-    """A table for every measure, a row for each printed number: ours, the verdict; empty without printed ones."""
-    parts = by_measure(lines)
+def numbers(lines: Sequence[Line], runs: pd.DataFrame, named: Mapping[str, str]) -> str:
+    """A table for every measure, a row for each printed number: ours, the verdict; empty without printed ones.
+
+    Args:
+        lines, runs: as of `tables`. named: words of metrics, see `Kind`.
+    """
+    parts = by_measure(lines, named)
     reasons = _reasons([line for part in parts.values() for line in part], runs)
     shown = [
         {
@@ -96,7 +100,7 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "look": line.verdict.name.lower(),
         "shown": line.shown(),
         "runs": anchor(cell) if cell else "",
-        "printed": _limit(printed.text) if len(printed.text) > MOST and not printed.in_words else printed.text,
+        "printed": _printed(printed),
         "printed_low": _limit(printed.low),
         "printed_high": _limit(printed.high),
         "ours": _number(line.ours.value),
@@ -107,6 +111,13 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "reason": line.reason,
         "note": "; ".join(line.told()),
     }
+
+
+def _printed(printed: Printed) -> str:
+    """A printed number as it stands in the source, but for the form of long ones, which may be computed."""
+    digits = printed.text.partition(".")[0]
+    computed = len(printed.text) > MOST or (digits.isdecimal() and len(digits) > LONG)
+    return _limit(printed.text) if computed and not printed.in_words else printed.text
 
 
 def _limit(text: str) -> str:

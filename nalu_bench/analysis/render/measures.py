@@ -1,19 +1,32 @@
 """Printed numbers by what they measure, and the words that tell them apart."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.line import Line, grouped
+from nalu_bench.analysis.table.place import RECOMPUTED
 
 
-def by_measure(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """Metric and split in words -> its lines with a printed number."""
+def by_measure(lines: Sequence[Line], named: Mapping[str, str]) -> dict[str, list[Line]]:
+    """Metric and split in words -> its lines with a printed number; `named` has the words, see `Kind`."""
 
     def words(line: Line) -> str:
-        return ", ".join(filter(None, [line.place.metric.replace("_", " "), line.place.split]))
+        return ", ".join(filter(None, [in_words(line.place.metric, named), line.place.split]))
 
     shown = [line for line in lines if line.verdict and line.printed and not line.printed.in_words]
     return grouped(shown, words)
+
+
+def in_words(metric: str, named: Mapping[str, str]) -> str:
+    """What a metric measures: the words of the first pattern that it meets, else its name without underscores.
+
+    >>> in_words("success_rate_recomputed", {"success_rate": "Share of solved seeds"}), in_words("W_1", {})
+    ("Share of solved seeds, recomputed from the source's runs", 'W 1')
+    """
+    name = metric.removesuffix(RECOMPUTED)
+    told = next((words for pattern, words in named.items() if fnmatchcase(name, pattern)), name.replace("_", " "))
+    return told if name == metric else f"{told}, recomputed from the source's runs"
 
 
 def labels(lines: Sequence[Line]) -> list[str]:

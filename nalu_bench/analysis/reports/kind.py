@@ -48,6 +48,7 @@ class Kind:
     Attributes:
         settings: the schema of the `report` block, a dataclass.
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
+        named: metric or pattern -> what it measures, in the words that titles of pages begin with.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
@@ -63,6 +64,12 @@ class Kind:
 
     settings: type[Settings] = Settings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": None}
+    named: ClassVar[Mapping[str, str]] = {
+        "success_rate": "Share of seeds that are solved",
+        "mse": "Mean squared error",
+        "mae": "Mean absolute error",
+        "accuracy": "Share of right answers",
+    }
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS
     own_words: ClassVar[tuple[str, ...]] = ()

@@ -78,6 +78,9 @@ class Leaderboard(Kind):
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), f"{RATE}_*": (0, 1)}
+    named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
+        f"{RATE}_mse_1e-5": "Share of seeds whose mean squared error is at most 1e-5"
+    }
     points: ClassVar[int] = 10
     bounds = False
 

@@ -114,6 +114,12 @@ class Success(Kind):
         "sparsity_error_mean": (0, math.inf), BELOW + "*": (0, 1), CLAIM + "*": None,
     }  # fmt: skip
 
+    named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
+        "solved_at_median": "Step at which a seed is solved, median of the solved",
+        "solved_at_mean": "Step at which a seed is solved, mean of the solved",
+        "sparsity_error_mean": "Sparsity error, mean of the solved seeds",
+    }
+
     report: SuccessSettings
 
     @property

@@ -18,11 +18,9 @@ CHOSEN = "the protocol was chosen with this number in view"
 
 
 class Verdict(StrEnum):
-    """Result of a comparison with a printed number.
+    """Result of a comparison with a printed number, see `MEANINGS`.
 
-    `exact`: every seed gives it; `agrees`: it is compatible, and most numbers would not be; `fitted`: the protocol was
-    chosen with this number in view; `uninformative`: most numbers would be compatible; `same seeds`: ours are trained
-    on the very seeds behind it, which is no independent test: it is neither counted nor part of Holm's correction.
+    `same seeds` is neither counted nor part of Holm's correction.
     """
 
     EXACT = "exact"
@@ -33,6 +31,19 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NOT_COMPARABLE = "not comparable"
     SAME_SEEDS = "same seeds"
+
+
+MEANINGS = {
+    Verdict.EXACT: "every seed of ours gives the printed number",
+    Verdict.AGREES: "ours is compatible with the printed number, and most numbers would not be",
+    Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
+    Verdict.UNINFORMATIVE: "ours is compatible with the printed number, and would be with most numbers",
+    Verdict.DIFFERS: "ours is better or worse than printed, by more than chance",
+    Verdict.INCONCLUSIVE: "our seeds are too few, or spread too much, to decide",
+    Verdict.NOT_COMPARABLE: "the two numbers do not measure the same, or ours was trained too little",
+    Verdict.SAME_SEEDS: "ours are trained on the very seeds behind the number, which is no independent test",
+}
+"""What a verdict on a number says."""
 
 
 @dataclass(frozen=True)

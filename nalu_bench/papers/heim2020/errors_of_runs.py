@@ -117,6 +117,12 @@ class ErrorsOfRuns(Kind):
     settings = ErrorsOfRunsSettings
     report: ErrorsOfRunsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": ERRORS}
+    named: ClassVar[Mapping[str, str]] = {
+        "mean": "Mean of the runs",
+        "mean_spread": "Spread of the runs around their mean",
+        "median": "Median of the runs",
+        "median_spread": "Spread of the runs around their median",
+    }
     bounds = False
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:

@@ -63,6 +63,10 @@ class FinalErrors(Kind):
     report: FinalErrorsSettings
     bounds = False
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), **dict.fromkeys(ERRORS, (0, math.inf))}
+    named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
+        "mse_median": "Mean squared error, median of the seeds",
+        "mse_min": "Mean squared error, the best seed",
+    }
 
     def needs(self) -> Sequence[str]:
         return [f"{split}_mse" for split in SPLITS]

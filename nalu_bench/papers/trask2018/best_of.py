@@ -78,6 +78,10 @@ class BestOf(Kind):
     settings = BestOfSettings
     report: BestOfSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {MEASURE: ERRORS, PREDICTION: NUMBERS, f"{CLAIM}*": None}
+    named: ClassVar[Mapping[str, str]] = {
+        MEASURE: "Mean absolute error of the best network",
+        PREDICTION: "Prediction of the best network after a word",
+    }
     shows_notes = True
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:

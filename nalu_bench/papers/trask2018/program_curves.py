@@ -66,6 +66,10 @@ class ProgramCurves(Kind):
     shows_notes = True
     own_words = (STEP,)
     metrics: ClassVar[Mapping[str, Span | None]] = {DIGITS: SHARES, REACHED: ERRORS, f"{CLAIM}*": None}
+    named: ClassVar[Mapping[str, str]] = {
+        DIGITS: "Percentage of matching digits",
+        REACHED: "Step at which enough digits match",
+    }
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         return {column: words for column, words in super().words(cells).items() if column != "operation"}

@@ -58,8 +58,8 @@ class RelativeErrors(Kind):
     Tables give medians over seeds with their bootstrap intervals; the raw mean squared errors stand in tables of their
     own where some are printed. A run that failed or diverged before any evaluation counts as infinitely bad.
 
-    The claims come first, each under every hypothesis. Runs of another role than `baseline`, such as constants, are rows
-    as models are; a claim may hold models against them.
+    The claims come first, each under every hypothesis. Runs of a role other than `baseline`, such as constants, are
+    rows as models are; a claim may hold models against them.
 
     Source: Trask et al. 2018, Tables 6 to 9. Deviations: one untrained model for each seed, where the paper has one in
     all.
@@ -76,6 +76,10 @@ class RelativeErrors(Kind):
     metrics: ClassVar[Mapping[str, Span | None]] = {
         RELATIVE: (0, math.inf), RAW: (0, math.inf), UNTRAINED: (0, math.inf), f"{CLAIM}*": None,
     }  # fmt: skip
+    named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
+        RELATIVE: "Squared error in % of an untrained model's",
+        UNTRAINED: "Mean squared error of an untrained model",
+    }
     shows_notes = True
 
     def needs(self) -> Sequence[str]:
@@ -240,10 +244,12 @@ KEYS = ["task", "setting", "operation"]
 
 
 def _relative(runs: pd.DataFrame, base: pd.DataFrame, split: str) -> NDArray[np.float64]:
-    """The error of every run in percent of the untrained model's of the same seed."""
+    """The error of every run in percent of that of the same seed in `base`, if it is there; equal ones are 100 %."""
     same = base[_same(base, runs[KEYS].iloc[0].tolist())].set_index("seed")[f"{split}_{RAW}"]
-    untrained: NDArray[np.float64] = same.reindex(runs["seed"]).to_numpy(float)
-    return 100 * medians.finite_or_worst(runs[f"{split}_{RAW}"]) / untrained
+    whole: NDArray[np.float64] = same.reindex(runs["seed"]).to_numpy(float)
+    errors = medians.finite_or_worst(runs[f"{split}_{RAW}"])
+    with np.errstate(divide="ignore", invalid="ignore"):  # where both sums are the same, every quotient is 1
+        return np.where(errors == whole, 100.0, 100 * errors / whole)
 
 
 def _name(line: Line) -> str:

@@ -76,6 +76,7 @@ class SeriesErrors(Kind):
     settings = SeriesErrorsSettings
     report: SeriesErrorsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"mae": ERRORS, "mse": ERRORS, "digits": (0, 100), f"{CLAIM}*": None}
+    named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {"digits": "Percentage of digits read right, at length 1"}
     shows_notes = True
 
     def check(self, cells: Sequence[Wanted]) -> None:

@@ -85,6 +85,7 @@ class Timing(Kind):
     report: TimingSettings
     shows_notes = True
     metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}*": None, REWARD: AXIS}
+    named: ClassVar[Mapping[str, str]] = {REWARD: "Average reward"}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)

@@ -19,7 +19,7 @@ LINE = Line(PLACE, Value(0.5, 0.4, 0.6), 10, 100, Printed("0.45", "0.4", "0.5"),
 
 def drawn(*lines: Line, shares: tuple[str, ...] = ()) -> dict[str, object]:
     with style.applied():
-        return dict(forest.forests(lines, shares))
+        return dict(forest.forests(lines, {}, shares))
 
 
 def test_only_printed_numbers_that_are_compared_are_drawn_by_measure() -> None:
@@ -59,4 +59,4 @@ def test_rows_have_the_words_by_which_they_differ() -> None:
     other = replace(LINE, place=PLACE.at(operation="add"))
     assert labels([LINE, other]) == ["a × b", "a + b"]
     assert labels([LINE]) == ["NMU"]
-    assert list(by_measure([LINE, replace(LINE, place=PLACE.at(split=""))])) == ["mae, extrapolation", "mae"]
+    assert list(by_measure([LINE, replace(LINE, place=PLACE.at(split=""))], {})) == ["mae, extrapolation", "mae"]
