@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce-table1 report notebooks site bench test test-slow dist lint types check list clean
+.PHONY: help setup reproduce-table1 report notebooks site bench test test-slow test-thorough dist lint types check list clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-zA-Z0-9%_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,8 +33,11 @@ test: $(READY) ## run all tests but the slow ones, in minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow"
 
 test-slow: $(READY) ## run the slow tests and the notebooks
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "slow and not thorough"
 	$(BIN)/python -m pytest -q --nbmake notebooks
+
+test-thorough: $(READY) ## run the longest tests, which show on more what slow ones show
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m thorough
 
 notebooks: $(READY) ## open the notebooks in a browser (installs jupyterlab)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks]'
@@ -55,7 +58,7 @@ lint: $(READY) ## check the style
 types: $(READY) ## check the types
 	$(BIN)/mypy
 
-check: test test-slow dist lint types ## run all tests, check the style and the types
+check: test test-slow test-thorough dist lint types ## run all tests, check the style and the types
 
 list: $(READY) ## show tasks, models, recipes, budgets, experiments
 	$(BIN)/nalu-bench list

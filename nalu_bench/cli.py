@@ -1,6 +1,7 @@
 """The command line: nalu-bench VERB."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -27,6 +28,9 @@ VERBS = {
     "article": article, "list": names, "show": show, "notebooks": notebooks, "campaign": campaign,
 }  # fmt: skip
 """In the order of the help."""
+
+LIMITS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT}
+"""What a machine or a user may have no more of: open files, memory, processes, space on a disk."""
 
 EXAMPLES = """examples:
   nalu-bench run madsen2020/table1 budget=smoke
@@ -73,6 +77,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     except UsageError as error:
         print(f"error: {in_a_line(error)}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if error.errno not in LIMITS:
+            raise
+        told = f"{in_a_line(error)}: there must be room for what was asked; raise the limit, or set device.workers=1"
+        print(f"error: {told}.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130

@@ -1,6 +1,7 @@
 """The command line as a user meets it: exit codes, messages, and no traceback for a mistake."""
 
 import argparse
+import errno
 import json
 import os
 import shlex
@@ -18,7 +19,7 @@ from nalu_bench.plan import compose, experiment
 from nalu_bench.running import jobs, runner
 from nalu_bench.store.leases import Lease
 from nalu_bench.training import loop
-from nalu_bench.verbs import report
+from nalu_bench.verbs import names, report
 
 SMOKE = ["task=ten_parameter", "budget=smoke", "device.workers=1"]
 
@@ -49,6 +50,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["report", f"sweeps/{300 * 'x'}"],
         ["report", "--last", "madsen2020/figure2"],
         ["show", "experiment=madsen2020/table1"],
+        ["report", "-m", "madsen2020/table1"],
+        ["leaderboard", "--only", "ab"],
+        ["leaderboard", "--fail-fast"],
     ],
 )
 def test_a_users_mistake_exits_with_2_and_says_why(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -446,6 +450,24 @@ def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.
     assert main([verb]) == 2
     first = ", ".join(experiment.names()[:2])
     assert f"error: {verb} needs the name of an experiment, one of {first}" in capsys.readouterr().err
+
+
+def test_a_limit_of_the_machine_ends_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(names, "names", full)
+    assert main(["list"]) == 1
+    assert "error: [Errno 24] Too many open files: there must be room" in capsys.readouterr().err
+
+
+def test_show_says_what_run_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "task.operation=foo"]) == 0
+    shown = capsys.readouterr()
+    assert "operation: foo" in shown.out
+    assert "run refuses this: unknown operation 'foo'" in shown.err
 
 
 def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixture[str]) -> None:

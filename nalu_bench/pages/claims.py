@@ -36,7 +36,20 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-FORMS: dict[str, Format] = dict(zip(PLACES, (number, percent, points), strict=True))
+def plain(value: float) -> str:
+    """A number in a sentence: without powers of ten.
+
+    >>> plain(1.2345), plain(5310.4), plain(7e-7), plain(1e15)
+    ('1.23', '5,310', 'under 0.001', 'over a million')
+    """
+    if abs(value) >= 1e6:
+        return "over a million" if value > 0 else "under minus a million"
+    if 0 < abs(value) < 1e-3:
+        return "under 0.001" if value > 0 else "over -0.001"
+    return f"{float(number(value)):,.0f}" if abs(value) >= 1000 else number(value)
+
+
+FORMS: dict[str, Format] = dict(zip(PLACES, (plain, percent, points), strict=True))
 """Place in a sentence -> how our number is written there."""
 
 
@@ -111,7 +124,8 @@ def spanned(values: Sequence[float], form: Format) -> str:
     if not known:
         return "–"
     low, high = form(min(known)), form(max(known))
-    return high if low == high else f"{low.partition(' ')[0]} to {high}"
+    unit = high.partition(" ")[2]
+    return high if low == high else f"{low.removesuffix(f' {unit}')} to {high}"
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
@@ -129,7 +143,7 @@ def _key(line: Line) -> tuple[str, str, str]:
 
 def _filled(sentence: str, lines: Sequence[Line]) -> str:
     """The sentence with our number and its interval, or the range of several numbers; empty without a number."""
-    place, form = next((item for item in FORMS.items() if item[0] in sentence), ("", number))
+    place, form = next((item for item in FORMS.items() if item[0] in sentence), ("", plain))
     values = [line.ours.value for line in lines]
     if all(map(math.isnan, values)):
         return ""

@@ -12,6 +12,7 @@ The first stage trains all cells of all experiments. A later one trains the cell
 it, see `analysis/undecided.py`.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,8 @@ def load(path: Path) -> File:
     if not read.experiments:
         raise UsageError(f"{path.name} must list at least one experiment.")
     read.experiments = [_entry(given, path.name) for given in read.experiments]
+    if not 0 < read.microseconds < math.inf:
+        raise UsageError(f"microseconds of {path.name} must be a number above 0, got {read.microseconds}.")
     names = [entry.experiment for entry in read.experiments]
     for entry in read.experiments:
         if names.count(entry.experiment) > 1:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CHECKED = 100_000
 """The most rows in which they are counted at a time: numbers of a dense column of more may meet without harm."""
 
+LARGEST = float(np.finfo(np.float32).max)
+
 LEAST, MOST = 1.2e-19, 1.8e19
 """The smallest deviation and the largest value of a target whose squares single precision holds with all digits."""
 
@@ -171,14 +173,21 @@ class Table(Task):
                 )
 
     def _check_precision(self) -> None:
-        """Raise UsageError for a column whose values are no longer apart in the single precision of networks."""
+        """Raise UsageError for a column whose values, scaled, are too large or no longer apart in single precision."""
         names = [*self._features(), *self.targets]
         table, first = self._table(), 1
         for rows in np.array_split(np.arange(len(table)), math.ceil(len(table) / CHECKED)):
             for name, column in zip(names, self._scaled(table.iloc[rows], names).T, strict=True):
-                apart, single = (len(np.unique(values)) for values in (column, column.astype(np.float32)))
+                if (largest := np.abs(column).max()) > LARGEST:
+                    raise UsageError(
+                        f"{name} of {self.data} has numbers up to {largest:.0e} with task.scale={self.scale}, and "
+                        f"single precision ends at {LARGEST:.0e}: write it in another unit, or leave out those rows."
+                    )
+                apart = table[name].iloc[rows].nunique()
+                single = len(np.unique(column.astype(np.float32)))
                 if single < csv_table.LEAST_APART * apart:
-                    remedy = "" if self.scale == "standard" else ", or choose task.scale=standard, which does so"
+                    remedy = ", or choose task.scale=standard, which does so"
+                    remedy = " (or leave out rows far from all others)" if self.scale == "standard" else remedy
                     raise UsageError(
                         f"{name} of {self.data} has {apart:,} different values in its rows {first:,} to "
                         f"{first + len(rows) - 1:,}, and {single:,} in single precision (24 bits): subtract an offset "

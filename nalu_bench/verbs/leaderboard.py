@@ -42,10 +42,8 @@ def leaderboard(options: argparse.Namespace) -> int:
     from nalu_bench.analysis.loaded import load
 
     if not any(text.startswith("unit=") for text in options.overrides):
-        if options.overrides:
-            raise UsageError(
-                f"the committed ranking has no settings, got {' '.join(options.overrides)}; with unit=NAME it has."
-            )
+        if given := [*options.overrides, *training.choices(options)]:
+            raise UsageError(f"the committed ranking has no settings, got {' '.join(given)}; with unit=NAME it has.")
         print(load(NAME).report.terminal())
         return 0
     return training.train_missing(lambda: _plan(options.overrides), options, ["leaderboard"], _report, _ranked())

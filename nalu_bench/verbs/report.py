@@ -134,6 +134,8 @@ def _plan(options: argparse.Namespace) -> "Plan":
             f"report needs the name of an experiment, one of {', '.join(experiment.names())}; the words of a sweep; "
             "or --last or --all."
         )
+    if options.multirun:
+        raise UsageError("an experiment is a sweep already: leave -m out.")
     chosen = experiment.load(name)
     if any(text.startswith("budget=") for text in overrides):
         return compose.plan_experiment(chosen, overrides)

@@ -72,6 +72,12 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="DIGEST", help="train only the cell whose address begins so")
 
 
+def choices(options: argparse.Namespace) -> list[str]:
+    """The flags of `add_choices` that were given."""
+    given = {"--fail-fast": options.fail_fast, "--only-failed": options.only_failed, "--only": options.only is not None}
+    return [flag for flag, is_given in given.items() if is_given]
+
+
 def run(options: argparse.Namespace) -> int:
     """Train; returns 1 if a block failed."""
     verb = ["run", *(["-m"] if options.multirun else [])]

@@ -1,6 +1,7 @@
 """nalu-bench show: the configuration that a command composes."""
 
 import argparse
+import sys
 
 from nalu_bench.errors import UsageError
 from nalu_bench.verbs import asked
@@ -24,9 +25,13 @@ def add(verbs: "asked.Verbs") -> None:
 
 def show(options: argparse.Namespace) -> int:
     """Print the groups that are named, or all of them, as YAML."""
-    from nalu_bench.plan import described
+    from nalu_bench.plan import compose, described
 
     if asked.experiment_name(options.overrides)[0] is not None:
         raise UsageError("show takes key=value of one cell; the cells of an experiment: nalu-bench status EXPERIMENT.")
     print(described.shown(options.overrides))
+    try:
+        compose.plan_cells(options.overrides, multirun=False)
+    except UsageError as error:
+        print(f"run refuses this: {error}", file=sys.stderr)
     return 0

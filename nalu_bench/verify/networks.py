@@ -86,7 +86,7 @@ def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -
             continue
         run = runs.get((cell.digest, seed), {})
         stated, found = np.float32(run.get("sparsity_error", np.nan)), _sparsity_error(rows["values"])
-        if stated < found or (whole and stated > found):  # neither is true without a selected step
+        if not np.isnan(stated) and (not stated >= found or (whole and stated > found)):  # found may be nan
             yield f"cell {cell.digest} seed {seed}: sparsity_error is {stated:g}, and {found:g} by its weights"
         if (run.get("selected_step") or 0) > 0:  # at step 0, and without a selected step, nothing is clamped yet
             for fault in _restored_faults(network, rows, run):
@@ -129,7 +129,7 @@ def _gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
         index=False
     ):
         gate = np.asarray(values, float)
-        if ((gate < 0) | (gate > 1 + ROUNDING)).any():
+        if not ((gate >= 0) & (gate <= 1 + ROUNDING)).all():  # nor is nan a gate
             ends = f"{gate.min():g} to {gate.max():g}"
             yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {ends}"
 

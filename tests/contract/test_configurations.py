@@ -147,9 +147,27 @@ def test_relu_models_have_a_linear_second_layer() -> None:
 QUICK = {"iit_report/identity", "madsen2020/figure2", "madsen2020/gating", "madsen2020/table1", "trask2018/figure6"}
 """Experiments of a few seconds, one of a kind, that run among the fast tests; the others are slow."""
 
+ALIKE = {
+    "madsen2020/ablation": "madsen2020/regularization", "madsen2020/figure3a_all": "madsen2020/regularization",
+    "madsen2020/figure3b": "madsen2020/regularization", "madsen2020/input_size": "madsen2020/regularization",
+    "madsen2020/overlap": "madsen2020/regularization", "madsen2020/subset": "madsen2020/regularization",
+    "schlor2020/experiment1": "schlor2020/experiment4", "schlor2020/experiment2": "schlor2020/experiment4",
+    "schlor2020/experiment3": "schlor2020/experiment4", "trask2018/figure4": "trask2018/figure6",
+    "trask2018/table6": "trask2018/table1", "trask2018/table8": "trask2018/table1",
+}  # fmt: skip
+"""Experiments that differ in their cells alone from a shorter one, which runs in their place."""
+
 
 def by_length(name: str) -> Any:
-    return pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow, pytest.mark.timeout(900)])
+    marks = [] if name in QUICK else [pytest.mark.slow, pytest.mark.timeout(900)]
+    return pytest.param(name, marks=[*marks, *([pytest.mark.thorough] if name in ALIKE else [])])
+
+
+def test_an_experiment_is_left_out_for_a_shorter_one_of_its_kind() -> None:
+    for name, other in ALIKE.items():
+        left, run = experiment.load(name), experiment.load(other)
+        assert left.report["kind"] == run.report["kind"]
+        assert other not in ALIKE
 
 
 @pytest.mark.pictures

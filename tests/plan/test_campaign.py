@@ -54,6 +54,8 @@ experiments:
         ("experiments: []\nstages: [2]", "must list at least one experiment"),
         ("experiments: [madsen2020/table1, madsen2020/table1]\nstages: [2]", "must list madsen2020/table1 once"),
         ("experiments: [{name: madsen2020/table1}]\nstages: [2]", "unknown key of an experiment of mine.yaml 'name'"),
+        ("experiments: [madsen2020/table1]\nstages: [2]\nmicroseconds: .nan", "microseconds .* above 0, got nan"),
+        ("experiments: [madsen2020/table1]\nstages: [2]\nmicroseconds: -4", "microseconds .* above 0, got -4"),
         ("stages: [2]", "must set experiments"),
         ("experiments: [", "a campaign must be a file of YAML with a list of experiments, and .* is none"),
     ],

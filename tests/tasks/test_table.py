@@ -303,6 +303,22 @@ def test_values_that_single_precision_merges_are_found_in_every_row(
     assert "a of my.csv has 50 different values in its rows 51 to 100, and " in capsys.readouterr().err
 
 
+def test_values_that_scaling_merges_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{row},{-999 if row == 3 else row * 1e-24!r},{row},1\n" for row in range(100)]
+    Path("my.csv").write_text("a,b,y,z\n" + "".join(rows))
+    assert main(["run", *words("task.scale=standard")]) == 2
+    assert "b of my.csv has 100 different values in its rows 1 to 100, and 2 in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", ["max_abs", "standard"])
+def test_numbers_that_are_infinite_once_scaled_are_refused(scale: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{row},{(1 + row % 7) * (1e-30 if row < 80 else 1e30)!r},{row},{row}\n" for row in range(100)]
+    Path("my.csv").write_text("a,b,y,z\n" + "".join(rows))
+    chosen = ["task.split_column=z", "task.train_range=[0,79]", f"task.scale={scale}"]
+    assert main(["run", *words(*chosen)]) == 2
+    assert f"with task.scale={scale}, and single precision ends at 3e+38" in capsys.readouterr().err
+
+
 def test_decimal_numbers_of_many_digits_are_read_as_long_as_they_stay_apart() -> None:
     rows = "".join(f"0.12345678901{row}0000000,{row}\n" for row in range(10, 50))
     Path("my.csv").write_text(f"a,y\n{rows}{rows}")

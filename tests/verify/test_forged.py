@@ -217,6 +217,12 @@ def perfect_weights(folder: Folder) -> None:
     folder.tables["weights"] = rows.assign(values=whole)
 
 
+@forgery(TABLE1, "sparsity_error is 0.465207, and nan by its weights")
+def weights_that_are_no_numbers(folder: Folder) -> None:
+    weights = folder.tables["weights"]
+    folder.tables["weights"] = weights.assign(values=[np.full_like(values, np.nan) for values in weights["values"]])
+
+
 @forgery(SUM, "test_rounds_1000 is 7, which no network has")
 def accuracies_above_1(folder: Folder) -> None:
     for rows in (folder.runs, folder.tables["curves"]):
@@ -292,6 +298,13 @@ def points_of_curves_left_out(folder: Folder) -> None:
 def a_part_without_versions(folder: Folder) -> None:
     for part in folder.manifest["parts"].values():
         del part["torch"]
+
+
+@forgery(TABLE1, "must hold a seed that was asked for, and none of 1000-1024 was")
+def parts_of_seeds_that_nobody_asked_for(folder: Folder) -> None:
+    cell, parts = folder.cell(model="nmu"), folder.manifest["parts"]
+    parts[f"{cell}/1000-1024"] = parts[f"{cell}/75-99"] | {"seeds": "1000-1024"}
+    folder.manifest["seconds"] = round(sum(part["seconds"] for part in parts.values()), 1)
 
 
 @forgery(TABLE1, "award is an entry of manifest.json that no report writes", "states award in manifest.json, which no")
@@ -458,12 +471,48 @@ def cells_exchanged(folder: Folder) -> None:
             parts[part], parts[mine] = parts[mine], theirs
 
 
+def a_cell_copied(folder: Folder) -> None:
+    """The runs of a model are entered for another one with the same shapes, beside its own."""
+    first, second = (folder.cell(operation="mul", model=model) for model in ("nmu", "nac_mul"))
+    runs, mine = folder.runs, folder.runs["cell"] == second
+    words = ["role", "task", "setting", "operation", "model", "cell"]
+    columns = [column for column in runs if column not in words]
+    runs.loc[mine, columns] = runs.loc[runs["cell"] == first, columns].to_numpy()
+    order = {cell: number for number, cell in enumerate(runs["cell"].unique())}
+    for name, table in folder.tables.items():
+        copied = table[table["cell"] == first].assign(cell=second)
+        folder.tables[name] = _sorted(pd.concat([table[table["cell"] != second], copied]), order)
+    parts = folder.manifest["parts"]
+    parts |= {name.replace(first, second): part for name, part in parts.items() if name.startswith(first)}
+    folder.manifest["seconds"] = round(sum(part["seconds"] for part in parts.values()), 1)
+
+
+def seeds_exchanged(folder: Folder) -> None:
+    """Two seeds of a cell exchange all that is kept of them."""
+    cell, other = folder.cell(model="nmu"), {"0": "2", "2": "0"}
+    order = {name: number for number, name in enumerate(folder.runs["cell"].unique())}
+    for name, table in {"runs": folder.runs, **folder.tables}.items():
+        seeds = table["seed"].astype(str)
+        new = seeds.where(table["cell"] != cell, seeds.replace(other)).astype(table["seed"].dtype)
+        keys = (
+            table.assign(seed=new, key=new.astype(int)).sort_values(["cell", "key"], kind="stable").drop(columns="key")
+        )
+        sorted_ = _sorted(keys, order)
+        if name == "runs":
+            folder.runs = sorted_
+        else:
+            folder.tables[name] = sorted_
+
+
 def _sorted(table: pd.DataFrame, order: dict[str, int]) -> pd.DataFrame:
     return table.sort_values("cell", key=lambda cells: cells.map(order), kind="stable").reset_index(drop=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", [another_processor, another_picture, points_between_the_facts, cells_exchanged])
+@pytest.mark.parametrize(
+    "edit",
+    [another_processor, another_picture, points_between_the_facts, cells_exchanged, a_cell_copied, seeds_exchanged],
+)
 def test_what_nothing_that_is_kept_contradicts_passes_as_the_table_of_faults_says(edit: Edit, tmp_path: Path) -> None:
     folder = Folder(tmp_path, TABLE1)
     edit(folder)

@@ -124,5 +124,7 @@ def part_faults(
         whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
         if part.get("seeds") != text or not whole:
             yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
+        if not seeds & asked[digest]:
+            yield f"part {name} must hold a seed that was asked for, and none of {text} was"
         if lost := seeds & asked[digest] - trained.get(digest, set()):
             yield f"part {name} holds the seeds {ranges_text(lost)}, and runs.csv has no trained run of them"
