@@ -21,9 +21,10 @@ from nalu_bench.analysis.table.formats import Format, four_digits, score
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.trask2018 import relative_claims
 from nalu_bench.papers.trask2018.relative_claims import BASELINE, Errors, Sentence
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
@@ -97,6 +98,13 @@ class RelativeErrors(Kind):
             chosen = ", ".join(f"{word} {value}" for word, value in self.report.chosen.items())
             name = self.experiment.name
             raise UsageError(f"there are no runs of {name} with {chosen}, which it draws; first: nalu-bench run {name}")
+
+    def check_printed(self, everything: Sequence[Wanted]) -> None:
+        super().check_printed(everything)
+        roles = {want.role for want in everything}
+        for name, said in self.report.claims.items():
+            if said.of not in roles:
+                raise unknown(f"role of the claim {name} of {self.experiment.name}", said.of, roles)
 
     def _cells(self, measured: Measured) -> list[tuple[Place, pd.DataFrame]]:
         """The trained models with their runs."""

@@ -13,7 +13,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import relative_claims
 from nalu_bench.papers.trask2018.relative_claims import Sentence
 from nalu_bench.papers.trask2018.relative_errors import RelativeErrors
-from nalu_bench.plan import experiment
+from nalu_bench.plan import compose, experiment
 
 KIND = RelativeErrors(experiment.load("trask2018/table6"))
 SETTING = "range=[0, 1.75];lengths=[1, 20]"
@@ -109,3 +109,31 @@ def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
 def test_a_claim_without_one_limit_or_with_an_impossible_rank_is_refused(said: Sentence, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         said.check("x")
+
+
+RECURRENT = RelativeErrors(experiment.load("trask2018/table8"))
+PLACE = {"task": "recurrent_subsections", "setting": "range=[0, 1.75];lengths=[1, 5]", "operation": "div"}
+MODELS = ("sequence_lstm", "sequence_gru", "sequence_rnn_tanh", "sequence_rnn_relu", "sequence_nac", "sequence_nalu")
+
+
+def division(constant: list[float], best: list[float]) -> Any:
+    """The claim that no model divides, if one has these errors, and a constant those."""
+    models = [runs(name, best if name == "sequence_nac" else [50.0] * 9) for name in MODELS]
+    beside = [runs("sequence_constant", constant, "constant"), runs("sequence_lstm", [100.0] * 9, "baseline")]
+    measured = Measured(pd.concat([*models, *beside]).assign(**PLACE))
+    return line_with(lines_of(RECURRENT, measured), metric="claim_division", setting=PLACE["setting"])
+
+
+def test_whether_a_model_divides_is_held_against_a_constant_of_the_same_seed() -> None:
+    equal = division([0.0] * 9, [0.0] * 9)
+    assert (equal.ours.value, equal.verdict) == (100.0, "agrees")
+    assert division([1.0] * 9, [0.05] * 9).ours.value == pytest.approx(5.0)
+    assert division([1.0] * 9, [0.05] * 9).verdict == "differs"
+    assert division([1.0] * 5, [0.05] * 9).verdict == "not comparable"  # seeds of the constant are missing
+
+
+def test_a_claim_on_a_role_that_no_cell_has_is_refused() -> None:
+    chosen = experiment.load("trask2018/table8")
+    chosen.report["claims"]["division"]["of"] = "constnat"
+    with pytest.raises(UsageError, match=r"unknown role of the claim division .* did you mean 'constant'"):
+        RelativeErrors(chosen).check_printed(compose.plan_experiment(chosen, ["budget=smoke"]).cells)
