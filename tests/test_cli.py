@@ -488,7 +488,7 @@ def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) 
     ("name", "value", "code", "told"),
     [
         ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
-        ("SOURCE_DATE_EPOCH", "abc", 0, "it is left out"),
+        pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=pytest.mark.slow),
     ],
 )
 def test_a_variable_that_a_library_cannot_read_is_named(

@@ -25,6 +25,7 @@ def test_every_committed_report_fits_on_a_page_and_its_whole_in_100_columns(name
     assert max(map(len, [*page, *report.terminal().splitlines()])) <= 100
 
 
+@pytest.mark.slow
 def test_a_page_has_the_claims_one_line_a_model_the_counts_and_where_the_rest_is() -> None:
     report = nalu_bench.load("trask2018/table6").report
     page = brief(report, rest="the rest is elsewhere").splitlines()

@@ -131,6 +131,7 @@ def test_what_is_no_text_is_refused_with_the_form_that_is_meant(ask: Callable[[]
         ask()
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_to_files_whatever_windows_are_asked_for(tmp_path: Path) -> None:
     variables = os.environ | {"MPLBACKEND": "nosuch", "NALU_BENCH_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "nalu_bench", "report", "madsen2020/figure2", "budget=paper", "--no-page"]

@@ -13,7 +13,7 @@ from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.pages.build import reported
-from nalu_bench.pages.claims import FORMS, Claim, Outcome, by_question, claims
+from nalu_bench.pages.claims import FORMS, Claim, Outcome, by_question, claims, plain
 from nalu_bench.pages.overview import drawable, overview
 from nalu_bench.plan import experiment
 
@@ -50,10 +50,10 @@ def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() 
     """And every plain word is that of a claim; other numbers would not make a sentence false that names its own."""
     for name in experiment.names():
         found = experiment.load(name)
-        for metric, plain in found.plain.items():
-            assert sum(place in plain.found for place in FORMS) == 1, (name, metric)
-            assert plain.asks.endswith("?"), (name, metric)
-            assert plain.says.endswith("."), (name, metric)
+        for metric, words in found.plain.items():
+            assert sum(place in words.found for place in FORMS) == 1, (name, metric)
+            assert words.asks.endswith("?"), (name, metric)
+            assert words.says.endswith("."), (name, metric)
     for one in reported(paths.results_dir()):
         keys = {key for line in one.lines for key in (line.place.metric, f"{line.place.metric} {line.place.split}")}
         assert set(one.experiment.plain) <= keys, one.experiment.name
@@ -69,7 +69,7 @@ def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -
     assert fails == f"The one that fails least errs by more than 1 % in {value} [{low}, {high}] of its networks."
     several = [claim for claim in claims([nalu_bench.load("trask2018/table6")]) if len(claim.lines) > 1]
     assert several
-    assert all(f"{min(line.ours.value for line in claim.lines):.3g} to " in claim.found for claim in several)
+    assert all(f"{plain(min(line.ours.value for line in claim.lines))} to " in claim.found for claim in several)
 
 
 def test_what_was_not_measured_has_no_number() -> None:

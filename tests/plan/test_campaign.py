@@ -71,6 +71,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         campaign.load(tmp_path / "none.yaml")
 
 
+@pytest.mark.slow
 def test_the_shipped_campaign_is_no_experiment_and_trains_25_seeds_everywhere_first() -> None:
     assert not [name for name in experiment.names() if "campaign" in name]
     legs = list(campaign.legs(campaign.load(COMPLETE), []))

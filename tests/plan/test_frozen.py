@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -26,7 +27,15 @@ def frozen() -> dict[str, dict[str, str]]:
     return cells
 
 
-@pytest.mark.parametrize("name", frozen())
+LARGE = 100
+"""Experiments with more cells take seconds each, and are slow tests."""
+
+
+def by_size(name: str, cells: dict[str, str]) -> Any:
+    return pytest.param(name, marks=pytest.mark.slow if len(cells) > LARGE else [])
+
+
+@pytest.mark.parametrize("name", [by_size(*each) for each in frozen().items()])
 def test_cells_keep_their_digests_and_committed_runs_count_as_done(name: str, tmp_path: Path) -> None:
     chosen = experiment.load(name)
     budget = results.default_budget(chosen, paths.CHECKOUT / "results")

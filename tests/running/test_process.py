@@ -29,6 +29,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this library of C has no mallopt")
 def test_a_step_gets_no_new_pages_from_the_system() -> None:
     as_is, tuned = (pages(tuned) for tuned in (False, True))

@@ -66,6 +66,7 @@ def test_a_choice_is_repeated_by_its_seed_and_leaves_out_what_is_long() -> None:
         choose(found[1:], 3, 12, 0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", COMMITTED, ids=lambda folder: folder.name)
 def test_a_committed_cell_is_built_again_from_its_identity(folder: Path) -> None:
     cells = json.loads((folder / "manifest.json").read_text())["cells"]

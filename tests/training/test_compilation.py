@@ -30,6 +30,7 @@ def test_a_graph_is_compiled_once_and_then_taken_from_the_cache_on_disk() -> Non
     assert torch.equal(found[0], found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.usefixtures("cache")
 def test_a_graph_is_compiled_again_for_other_instructions_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,7 @@ def test_a_unit_that_does_not_exist_or_is_ranked_is_refused() -> None:
         with_unit(GRID, "nmu")
 
 
+@pytest.mark.slow
 def test_several_units_are_ranked_together() -> None:
     plan = ranking.plan(GRID, ["unit=relu,linear_no_bias", "budget=smoke"])
     assert {"single-relu", "single-linear_no_bias"} <= {want.cell.model.name for want in plan.cells}

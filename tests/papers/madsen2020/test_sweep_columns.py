@@ -28,7 +28,7 @@ def measured(one: Experiment, seeds: int = 50) -> Measured:
     ))  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
 def test_every_model_has_a_column_of_panels_with_all_its_numbers(name: str) -> None:
     one = experiment.load(f"madsen2020/{name}")
     kind, found = SweepColumns(one), measured(one)
