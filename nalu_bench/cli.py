@@ -32,6 +32,9 @@ VERBS = {
 LIMITS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT}
 """What a machine or a user may have no more of: open files, memory, processes, space on a disk."""
 
+LAST_DATE = "253402300800"
+"""The seconds from 1970 to the year 10,000, with which Python's dates end."""
+
 EXAMPLES = """examples:
   nalu-bench run madsen2020/table1 budget=smoke
   nalu-bench report madsen2020/table1
@@ -89,10 +92,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _drop_bad_date() -> None:
-    """Leave out a date for reproducible builds that is no number: libraries that read it would end the command."""
+    """Leave out a date for reproducible builds that is none: libraries that read it would end the command."""
     date = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if date and not date.isdecimal():
-        print(f"warning: SOURCE_DATE_EPOCH must be a number, got {date!r:.60}; it is left out.", file=sys.stderr)
+    if date and not (
+        date.isascii() and date.isdecimal() and len(date) <= len(LAST_DATE) and int(date) < int(LAST_DATE)
+    ):
+        told = "must be seconds since 1970, before the year 10,000"
+        print(f"warning: SOURCE_DATE_EPOCH {told}, got {date!r:.60}; it is left out.", file=sys.stderr)
         del os.environ["SOURCE_DATE_EPOCH"]
 
 

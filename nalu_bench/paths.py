@@ -58,7 +58,7 @@ def work_dir() -> Path:
     """
     home = os.environ.get("NALU_BENCH_HOME")
     if not home:
-        return CHECKOUT if in_checkout() else Path.cwd()
+        return _utf8(CHECKOUT if in_checkout() else Path.cwd())
     try:
         os.stat(home)
     except FileNotFoundError:  # it is made once something is written
@@ -68,7 +68,19 @@ def work_dir() -> Path:
         raise UsageError(
             f"NALU_BENCH_HOME must name a folder, got {home!r:.200} ({error.strerror}); set another one, or unset it."
         ) from None
-    return Path(home).absolute()
+    return _utf8(Path(home).absolute())
+
+
+def _utf8(folder: Path) -> Path:
+    """The folder; raises UsageError if the library that writes tables cannot encode its name."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the folder of runs and results must have a name in UTF-8, got {os.fsencode(folder)!r:.200}; set "
+            "NALU_BENCH_HOME to another one, or leave out PYTHONUTF8=0."
+        ) from None
+    return folder
 
 
 def runs_dir() -> Path:

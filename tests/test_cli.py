@@ -51,6 +51,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["report", "--last", "madsen2020/figure2"],
         ["show", "experiment=madsen2020/table1"],
         ["report", "-m", "madsen2020/table1"],
+        ["verify"],
         ["leaderboard", "--only", "ab"],
         ["leaderboard", "--fail-fast"],
     ],
@@ -452,6 +453,14 @@ def test_a_verb_about_an_experiment_asks_for_its_name(verb: str, capsys: pytest.
     assert f"error: {verb} needs the name of an experiment, one of {first}" in capsys.readouterr().err
 
 
+def test_a_folder_whose_name_tables_cannot_have_is_refused_before_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", os.fsdecode(os.fsencode(tmp_path) + b"/h\xf6me"))
+    assert main(["run", *SMOKE]) == 2
+    assert "must have a name in UTF-8" in capsys.readouterr().err
+
+
 def test_a_limit_of_the_machine_ends_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -489,6 +498,7 @@ def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) 
     [
         ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
         pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=pytest.mark.slow),
+        pytest.param("SOURCE_DATE_EPOCH", "1764172800000", 0, "it is left out", marks=pytest.mark.slow),
     ],
 )
 def test_a_variable_that_a_library_cannot_read_is_named(

@@ -170,10 +170,17 @@ def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
         sources = {place: printed.source for place, printed in typed(read(one.experiment.published)).items()}
         said = [line for line in one.lines if line.verdict and line.printed and line.printed.in_words]
         own_last = sorted(said, key=lambda line: not line.counted)
-        rows = [[*_claim(line, sources.get(line.place, "")), str(line.verdict)] for line in own_last]
+        shared = _beginning([sources.get(line.place, "") for line in own_last if line.counted])
+        places = [sources.get(line.place, "").removeprefix(shared) for line in own_last]
+        rows = [[*_claim(*each), str(each[0].verdict)] for each in zip(own_last, places, strict=True)]
         if rows:
             header = ("claim", "source", "where", "tested by", "our threshold", "ours", "verdict")
-            yield {"title": _title(one), "table": _table(rows, *header)}
+            yield {"title": _title(one), "source": shared.rstrip(" ,"), "table": _table(rows, *header)}
+
+
+def _beginning(sources: Sequence[str]) -> str:
+    """What all sources begin with, up to a comma: the citation, without the place of each sentence."""
+    return os.path.commonprefix([f"{source}, " for source in sources]).rpartition(", ")[0] + ", " if sources else ""
 
 
 def _claim(line: Line, source: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import Format, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.plan.experiment import PLACES
+from nalu_bench.plan.experiment import PLACES, WHERE
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -95,9 +95,9 @@ def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
         return Outcome.UNTESTED
     if set(verdicts) <= {Verdict.AGREES, Verdict.EXACT}:
         return Outcome.HOLDS
-    if Verdict.DIFFERS in verdicts and {Verdict.AGREES, Verdict.EXACT} & set(verdicts):
-        return Outcome.MIXED
-    return Outcome.FAILS if set(verdicts) == {Verdict.DIFFERS} else Outcome.OPEN
+    if Verdict.DIFFERS not in verdicts:
+        return Outcome.OPEN
+    return Outcome.MIXED if {Verdict.AGREES, Verdict.EXACT} & set(verdicts) else Outcome.FAILS
 
 
 def claims(experiments: Sequence["Loaded"]) -> list[Claim]:
@@ -148,7 +148,7 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     if all(map(math.isnan, values)):
         return ""
     told = interval(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    return sentence.replace(place, told) if place else sentence
+    return sentence.replace(place, told).replace(WHERE, " or ".join(dict.fromkeys(line.where for line in lines)))
 
 
 def where(line: Line) -> str:

@@ -56,7 +56,7 @@ def overview(claims: Sequence[Claim]) -> "Figure":
 def _texts(claim: Claim) -> tuple[list[str], list[str]]:
     """The lines of its sentences, and those of its source."""
     said = textwrap.wrap(claim.says, LETTERS), textwrap.wrap(claim.found, LETTERS)
-    return [*said[0], *said[1]], textwrap.wrap(claim.source, 30)
+    return [*said[0], *said[1]], textwrap.wrap("our own claim" if claim.own else claim.source, 30)
 
 
 def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], source: Sequence[str]) -> None:

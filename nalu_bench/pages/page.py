@@ -13,6 +13,7 @@ from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
 from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
+from nalu_bench.analysis.table.claims import about_claims
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.pages.claims import claims, shown
@@ -107,19 +108,20 @@ def _sections(loaded: "Loaded", largest: int) -> list[Section]:
 
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
-    found, lines, tables = claims([loaded]), loaded.report.lines, loaded.report.tables
+    found, lines = claims([loaded]), loaded.report.lines
+    tables = [table for table in loaded.report.tables if not about_claims(table)]  # they open the page
     answers = loaded.kind.answers(lines)
     outcome = rendered("outcome.html", answers=answers, claims=[shown(claim) for claim in found])
     yield Section("outcome", "What came out", outcome if found or answers else "")
     if numbers := html.numbers(lines, loaded.runs, loaded.kind.named):
         drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
-        yield Section("numbers", "Printed and ours", rendered("forests.html", drawn=drawn) + numbers)
+        met = {line.verdict for line in lines if line.printed and not line.printed.in_words}
+        meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
+        yield Section("numbers", "Printed and ours", rendered("forests.html", drawn=drawn, meanings=meanings) + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
     else:
         layout = html.tables(tables, lines, loaded.runs)
-    met = {line.verdict for line in lines if line.printed and not line.printed.in_words}
-    meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
-    notes = rendered("notes.html", notes=loaded.report.remarks, meanings=meanings)
+    notes = rendered("notes.html", notes=loaded.report.remarks)
     yield Section("tables", "Tables", layout + notes)
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())

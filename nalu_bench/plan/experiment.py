@@ -100,6 +100,9 @@ class CellGroup:
 PLACES = ("{number}", "{percent}", "{points}")
 """Where a sentence in plain words has our number."""
 
+WHERE = "{where}"
+"""Where it has the place that the number is from, of a claim on several places."""
+
 
 @dataclass
 class Plain:
@@ -109,7 +112,8 @@ class Plain:
         asks: the question that it helps to answer, the same text for all claims about one thing.
         says: the claim in a sentence.
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
-            shares. It says nothing that another number would make false.
+            shares; and `{where}` for its place, if the claim is on several. It says nothing that another number would
+            make false.
     """
 
     asks: str
@@ -117,10 +121,11 @@ class Plain:
     found: str
 
     def __post_init__(self) -> None:
-        left = self.found
+        left = self.found.replace(WHERE, "", 1)
+        length = len(left)
         for place in PLACES:
             left = left.replace(place, "", 1)
-        if len(self.found) - len(left) not in map(len, PLACES) or "{" in left or "}" in left:
+        if length - len(left) not in map(len, PLACES) or "{" in left or "}" in left:
             raise UsageError(f"found of a claim must hold one of {', '.join(PLACES)}, once, got {self.found!r:.200}.")
 
 

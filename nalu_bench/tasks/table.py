@@ -232,6 +232,8 @@ class Table(Task):
         column = self._column()
         values = self._table()[column].to_numpy()
         low, high = limits(values, self.train_range)
+        if low > high:
+            raise UsageError(f"task.train_range must have low <= high, got {self.train_range}: {low:g} and {high:g}.")
         inside = (low <= values) & (values <= high)
         parts = partition(inside, (self.validation_share, self.test_share), self.split_seed)
         rows = dict(zip(SPLITS, parts, strict=True))

@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ UNDERFLOW = 1e-30
 
 ENDS = {"lowest": -math.inf, "highest": math.inf}
 """What the registration of a measure may state of its figures, with the default."""
+
+COUNTS = ("sparsity_error", "reinitialized")
+"""Columns beside the figures of splits that cannot be negative."""
 
 Bound = tuple[str, str, np.ndarray]
 """A column, the column that bounds it, and which runs break the bound."""
@@ -52,16 +55,30 @@ def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
 
 def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a figure that its measure cannot have, at its selected step or in its curve."""
-    task = want.cell.task
-    ends = {one.name: tuple(registry.measures.fact(one.function, end, limit) for end, limit in ENDS.items())
-            for one in task.measures}  # fmt: skip
-    ends |= dict.fromkeys(task.shares, (0.0, 1.0))
-    for split, (name, (lowest, highest)) in itertools.product({*task.evaluated, *task.tested}, ends.items()):
-        for column in (one for one in map(str, rows) if re.fullmatch(rf"{split}_{re.escape(name)}(_\d+)?", one)):
-            values = rows[column].to_numpy(float)
-            wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
-            for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
-                yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
+    for column, (lowest, highest) in _ends(want.cell.task, map(str, rows)).items():
+        values = rows[column].to_numpy(float)
+        wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
+        for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
+            yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
+
+
+def _ends(task: Task, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Column -> the lowest and the highest that it can be.
+
+    A figure of a task's own that begins as a measure is named, such as `mae_<target>`, is bounded as that measure is.
+    """
+    functions = {name: name for name in registry.measures.entries} | {one.name: one.function for one in task.measures}
+    known = {name: tuple(registry.measures.fact(function, end, limit) for end, limit in ENDS.items())
+             for name, function in functions.items()} | dict.fromkeys(task.shares, (0.0, 1.0))  # fmt: skip
+    found: dict[str, tuple[float, float]] = {}
+    for column in columns:
+        split, _, name = column.partition("_")
+        if column in COUNTS:
+            found[column] = (0.0, math.inf)
+        elif split in (*task.evaluated, *task.tested):
+            longest = max((one for one in known if name == one or name.startswith(f"{one}_")), key=len, default=None)
+            found |= {} if longest is None else {column: known[longest]}
+    return found
 
 
 def _broken(task: Task, runs: pd.DataFrame) -> Iterator[Bound]:

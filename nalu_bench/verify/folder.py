@@ -55,6 +55,8 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
             )
         else:
             raise unknown("folder or experiment with results", text, known)
+    if not asked and not known:
+        raise UsageError(f"{home} must hold results to verify, and holds none (NALU_BENCH_HOME moves it).")
     return found if asked else known
 
 

@@ -234,6 +234,25 @@ def a_negative_error(folder: Folder) -> None:
     folder.runs["extrapolation_mse"] = folder.tables["curves"]["extrapolation_mse"] = -1.0
 
 
+def at_selected(folder: Folder, column: str, value: float) -> None:
+    """Another value of all runs of a cell, in their rows and in their curves."""
+    cell = folder.runs.loc[folder.runs[column] != "", "cell"].iloc[0]
+    folder.set(folder.runs["cell"] == cell, **{column: str(value)})
+    curves = folder.tables["curves"]
+    folder.tables["curves"] = curves.assign(**{column: curves[column].where(curves["cell"] != cell, value)})
+
+
+@forgery("heim2020/simple", "extrapolation_mae_add is -1.5, which no network has")
+def a_negative_error_of_a_tasks_own(folder: Folder) -> None:
+    at_selected(folder, "extrapolation_mae_add", -1.5)
+
+
+@forgery(TABLES, "reinitialized is -3, which no network has", "sparsity_error is -0.25, which no network has")
+def negative_counts(folder: Folder) -> None:
+    at_selected(folder, "reinitialized", -3.0)
+    at_selected(folder, "sparsity_error", -0.25)
+
+
 @forgery(SUM, "recurrent_weight is 0.5, and 1 by its weights", "input_weight is 1, and -0.866061 by its weights")
 def other_scalars_of_the_network(folder: Folder) -> None:
     for rows in (folder.runs, folder.tables["curves"]):

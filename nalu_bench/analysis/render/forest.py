@@ -64,9 +64,8 @@ def _drawn(lines: Sequence[Line], scale: Scale) -> "Figure":
     axis.set_ylim(len(lines) - 0.4, -0.6)
     axis.grid(visible=False, axis="y")
     axis.set_xscale(scale[0], **scale[1])
-    if scale[0] == "log":  # a tick on the very edge loses half of its label
-        low, high = axis.get_xlim()
-        axis.set_xlim(low / ROOM, high * ROOM)
+    if scale[0] == "log":
+        axis.set_xlim(*_ends(lines))
     if scale[0] == "symlog" and min(each for line in lines for each in (_printed(line)[0], line.ours.value)) >= 0:
         axis.set_xlim(left=0)
     axis.tick_params(axis="x", labelsize=7)
@@ -97,11 +96,25 @@ def _printed(line: Line) -> tuple[float, ...]:
 def _scale(lines: Sequence[Line]) -> Scale:
     """Linear, or logarithmic where numbers are wide apart; then linear around 0 if some are 0 or negative.
 
-    An interval may reach to 0 on a logarithmic axis, too: it is drawn to the edge.
+    An interval may reach far beyond, on a logarithmic axis also to 0: it is drawn to the edge.
     """
-    values = [each for line in lines for each in (_printed(line)[0], line.ours.value) if math.isfinite(each)]
-    limits = [each for line in lines for each in line.ours[1:] if math.isfinite(each)]
-    sizes = [abs(number) for number in values + limits if number]
+    values = _values(lines)
+    sizes = [abs(number) for number in values if number]
     if not sizes or max(sizes) / min(sizes) <= WIDE:
         return "linear", {}
     return ("log", {}) if min(values) > 0 else ("symlog", {"linthresh": max(min(sizes), max(sizes) / DECADES)})
+
+
+def _values(lines: Sequence[Line]) -> list[float]:
+    return [each for line in lines for each in (_printed(line)[0], line.ours.value) if math.isfinite(each)]
+
+
+def _ends(lines: Sequence[Line]) -> tuple[float, float]:
+    """The ends of a logarithmic axis: all values, and the limits of intervals that are not far beyond them.
+
+    A tick on the very edge would lose half of its label.
+    """
+    values = _values(lines)
+    low, high = min(values), max(values)
+    limits = [each for line in lines for each in line.ours[1:] if low / WIDE <= each <= high * WIDE]
+    return min([low, *limits]) / ROOM, max([high, *limits]) * ROOM

@@ -35,9 +35,9 @@ class Verdict(StrEnum):
 
 MEANINGS = {
     Verdict.EXACT: "every seed of ours gives the printed number",
-    Verdict.AGREES: "ours is compatible with the printed number, and most numbers would not be",
+    Verdict.AGREES: "our seeds' range, or our statistic's interval, holds the printed number, and would not hold most",
     Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
-    Verdict.UNINFORMATIVE: "ours is compatible with the printed number, and would be with most numbers",
+    Verdict.UNINFORMATIVE: "our seeds' range holds the printed number, and is so wide that it would hold most numbers",
     Verdict.DIFFERS: "ours is better or worse than printed, by more than chance",
     Verdict.INCONCLUSIVE: "our seeds are too few, or spread too much, to decide",
     Verdict.NOT_COMPARABLE: "the two numbers do not measure the same, or ours was trained too little",

@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
-from nalu_bench.analysis.table.line import Printed, Row, Value
+from nalu_bench.analysis.table.line import AT, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 
@@ -54,6 +54,7 @@ class Claim:
         picked: whether this place was picked by its own number, as the best of several.
         fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
+        where: the place whose number this is, in words, if the claim is on several.
     """
 
     quantity: str
@@ -66,6 +67,7 @@ class Claim:
     picked: bool = False
     fitted: bool = False
     untested: str = ""
+    where: str = ""
 
     @classmethod
     def estimated(
@@ -94,7 +96,8 @@ class Claim:
     def row(self, place: Place, behind: Sequence[pd.DataFrame] = (), *notes: str) -> Row:
         """The row of the table. `behind`: the runs of every group; the seeds are those of the smallest."""
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
-        told = tuple(filter(None, [self.quantity, *notes]))
+        quantity = f"{self.quantity}{AT}{self.where}" if self.where else self.quantity
+        told = tuple(filter(None, [quantity, *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
 
     def _compare(self, printed: Printed) -> Comparison:

@@ -44,6 +44,12 @@ def claims_table(
     return [Table(f"Claims. {about}", header, rows)] if claims else []
 
 
+def about_claims(table: Table) -> bool:
+    """Whether it is a table of claims."""
+    judged = [shown.line for row in table.rows for shown in row if isinstance(shown, Judged)]
+    return any(line.printed is not None and line.printed.in_words for line in judged)
+
+
 def how_tested(line: Line) -> str:
     """The number that tests a claim, and our threshold. Why nothing is compared stands once, below the tables."""
     notes = line.notes[:-1] if line.verdict is Verdict.NOT_COMPARABLE else line.notes

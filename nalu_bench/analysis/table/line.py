@@ -85,6 +85,9 @@ class Row:
     notes: tuple[str, ...] = ()
 
 
+AT = ", at "
+"""What stands in the note of a claim on several places before the place that tests it."""
+
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
 
@@ -116,6 +119,11 @@ class Line:
     reason: str = ""
     notes: tuple[str, ...] = ()
     threshold: str = ""
+
+    @property
+    def where(self) -> str:
+        """Of a claim on several places, the one that tests it: what stands behind `AT` in its first note."""
+        return self.notes[0].rpartition(AT)[2] if self.notes and AT in self.notes[0] else ""
 
     @property
     def own(self) -> bool:

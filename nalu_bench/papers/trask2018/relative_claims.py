@@ -50,8 +50,8 @@ class Sentence(Limit):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
 
 
-def tested(said: Sentence, errors: Errors) -> Claim:
-    """The claim where it is furthest from true; not tested unless all of its models have runs."""
+def tested(said: Sentence, task: str, errors: Errors) -> Claim:
+    """The claim where it is furthest from true; not tested unless all of its models have runs on the task."""
     operations = said.operations or list(dict.fromkeys(operation for _, operation, _ in errors))
     wanted = [(model, operation, split) for model in said.models for operation in operations for split in said.splits]
     missing = list(
@@ -61,7 +61,7 @@ def tested(said: Sentence, errors: Errors) -> Claim:
         beside = "" if said.of == BASELINE else f", or of the {said.of}"
         return Claim.missing(f"no runs of ours: {', '.join(missing)}{beside}")
     if said.rank is None:
-        return furthest_from_true([_claim(said, place, errors) for place in wanted])
+        return furthest_from_true([_claim(said, task, place, errors) for place in wanted])
     worst = sorted(
         (
             max((place for place in wanted if place[0] == model), key=lambda place: _median(errors[place]))
@@ -69,7 +69,7 @@ def tested(said: Sentence, errors: Errors) -> Claim:
         ),
         key=lambda place: _median(errors[place]),
     )
-    ranked = _claim(said, worst[said.rank - 1], errors)
+    ranked = _claim(said, task, worst[said.rank - 1], errors)
     told = f"number {said.rank} of {len(said.models)} models, ordered by their worst operation: {ranked.quantity}"
     return replace(ranked, quantity=told, places=len(wanted), picked=True)
 
@@ -82,9 +82,10 @@ def _median(samples: Array) -> float:
     return float(np.median(samples))
 
 
-def _claim(said: Sentence, place: tuple[str, str, str], errors: Errors) -> Claim:
+def _claim(said: Sentence, task: str, place: tuple[str, str, str], errors: Errors) -> Claim:
     model, operation, split = place
     threshold, above = said.limit
     whole = "" if said.of == BASELINE else f" of the {said.of}'s error"
-    quantity = f"percentage{whole} of {style.label(model)}, {operation}, {NAMES[split]}"
-    return Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above)
+    quantity = f"percentage{whole} of {style.label(model)}"
+    claim = Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above)
+    return replace(claim, where=f"{style.operation_label(task, operation)} in {NAMES[split]}")

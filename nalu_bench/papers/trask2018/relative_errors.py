@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -140,6 +140,8 @@ class RelativeErrors(Kind):
                 return lambda _: not_comparable("the printed ones are alike for every operation")
         elif place.metric == RAW:
             return None  # its percentage is compared: a number counts once
+        if place.metric == UNTRAINED:  # is neither better nor worse
+            return lambda printed: replace(compare(printed), by="")
         return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
 
     def _claims(self, measured: Measured, cells: Sequence[tuple[Place, pd.DataFrame]]) -> Iterator[Row]:
@@ -151,7 +153,9 @@ class RelativeErrors(Kind):
             for name, said in self.report.claims.items():
                 if said.task in ("", task):
                     errors = _errors(mine, _of_role(measured, said.of))
-                    yield relative_claims.tested(said, errors).row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
+                    yield relative_claims.tested(said, task, errors).row(
+                        where.at(metric=f"{CLAIM}{name}"), behind, *notes
+                    )
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, _ = parted(lines)

@@ -75,26 +75,26 @@ STANDARD = errors(good={"add": 1, "mul": 2}, fair={"add": 8, "mul": 3}, bad={"ad
 @pytest.mark.parametrize(
     ("rank", "limit", "quantity", "value"),
     [
-        (1, {"at_most": 10}, "good, mul", 2), (2, {"at_most": 10}, "fair, add", 8),
-        (3, {"at_most": 10}, "bad, add", 50), (1, {"at_least": 10}, "good, mul", 2),
+        (1, {"at_most": 10}, "good, at a × b", 2), (2, {"at_most": 10}, "fair, at a + b", 8),
+        (3, {"at_most": 10}, "bad, at a + b", 50), (1, {"at_least": 10}, "good, at a × b", 2),
     ],
 )  # fmt: skip
 def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
     rank: int, limit: dict[str, float], quantity: str, value: float
 ) -> None:
-    claim = relative_claims.tested(Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit), STANDARD)
-    assert (
-        claim.quantity
-        == f"number {rank} of 3 models, ordered by their worst operation: percentage of {quantity}, interpolation"
-    )
+    said = Sentence(["good", "fair", "bad"], ["validation"], rank=rank, **limit)
+    claim = relative_claims.tested(said, "subsections", STANDARD)
+    told = f"number {rank} of 3 models, ordered by their worst operation: percentage of {quantity} in interpolation"
+    assert f"{claim.quantity}, at {claim.where}" == told
     assert claim.value == pytest.approx(value, rel=0.01)
     assert (claim.places, claim.picked) == (6, True)
 
 
 def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
-    claim = relative_claims.tested(Sentence(["good", "fair"], ["validation"], at_most=10), STANDARD)
-    assert (claim.quantity, claim.places) == ("percentage of fair, add, interpolation", 4)
-    missing = relative_claims.tested(Sentence(["good", "unseen"], ["validation"], at_most=10), STANDARD)
+    claim = relative_claims.tested(Sentence(["good", "fair"], ["validation"], at_most=10), "subsections", STANDARD)
+    assert (claim.quantity, claim.places) == ("percentage of fair", 4)
+    assert claim.where == "a + b in interpolation"
+    missing = relative_claims.tested(Sentence(["good", "unseen"], ["validation"], at_most=10), "subsections", STANDARD)
     assert missing.untested == "no runs of ours: unseen"
     assert math.isnan(missing.value)
 
