@@ -5,6 +5,7 @@ and from the README of each paper; this module only puts them in order.
 """
 
 import csv
+import itertools
 import math
 import os
 import re
@@ -180,7 +181,9 @@ def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
 
 def _beginning(sources: Sequence[str]) -> str:
     """What all sources begin with, up to a comma: the citation, without the place of each sentence."""
-    return os.path.commonprefix([f"{source}, " for source in sources]).rpartition(", ")[0] + ", " if sources else ""
+    columns = zip(*(f"{source}, " for source in sources), strict=False)
+    same = itertools.takewhile(lambda letters: len(set(letters)) == 1, columns)
+    return "".join(letters[0] for letters in same).rpartition(", ")[0] + ", " if sources else ""
 
 
 def _claim(line: Line, source: str) -> list[str]:

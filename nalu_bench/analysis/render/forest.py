@@ -66,8 +66,8 @@ def _drawn(lines: Sequence[Line], scale: Scale) -> "Figure":
     axis.set_xscale(scale[0], **scale[1])
     if scale[0] == "log":
         axis.set_xlim(*_ends(lines))
-    if scale[0] == "symlog" and min(each for line in lines for each in (_printed(line)[0], line.ours.value)) >= 0:
-        axis.set_xlim(left=0)
+    if scale[0] == "symlog" and min(_values(lines)) >= 0:
+        axis.set_xlim(0, _ends(lines)[1])
     axis.tick_params(axis="x", labelsize=7)
     return figure
 
@@ -102,7 +102,11 @@ def _scale(lines: Sequence[Line]) -> Scale:
     sizes = [abs(number) for number in values if number]
     if not sizes or max(sizes) / min(sizes) <= WIDE:
         return "linear", {}
-    return ("log", {}) if min(values) > 0 else ("symlog", {"linthresh": max(min(sizes), max(sizes) / DECADES)})
+    return (
+        ("log", {})
+        if min(values) > 0
+        else ("symlog", {"linthresh": 10.0 ** math.ceil(math.log10(max(min(sizes), max(sizes) / DECADES)))})
+    )
 
 
 def _values(lines: Sequence[Line]) -> list[float]:
