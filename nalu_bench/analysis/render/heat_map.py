@@ -23,7 +23,7 @@ def heat_maps(maps: Mapping[str, pd.DataFrame], about: str) -> "Figure":
         maps: heading -> shares in [0, 1], or nan where there is none.
         about: what a share is of.
     """
-    heights = [0.55 + 0.2 * len(shares) for shares in maps.values()]
+    heights = [0.65 + 0.2 * len(shares) for shares in maps.values()]
     figure, axes = style.new_figure(WIDTH, 0.7 + sum(heights), rows=len(maps), gridspec_kw={"height_ratios": heights})
     for axis, (heading, shares) in zip(axes[:, 0], maps.items(), strict=True):
         _draw(axis, shares)
@@ -38,7 +38,7 @@ def _draw(axis: "Axes", shares: pd.DataFrame) -> None:
     for row, column in np.argwhere(np.isfinite(grid)):
         color = "white" if grid[row, column] < 0.6 else "black"
         axis.text(column, row, f"{100 * grid[row, column]:.0f}", ha="center", va="center", color=color, fontsize=7)
-    axis.set_xticks(range(shares.shape[1]), list(map(str, shares.columns)), fontsize=6.5)
+    axis.set_xticks(range(shares.shape[1]), [str(each).replace(", ", ",\n") for each in shares.columns], fontsize=6.5)
     axis.set_yticks(range(len(shares)), list(map(str, shares.index)), fontsize=7)
     axis.tick_params(length=0)
     axis.grid(visible=False)
