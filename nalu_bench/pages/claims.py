@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import Format, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.plan.experiment import PLACES, WHERE
+from nalu_bench.plan.experiment import MISSED, PLACES
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -148,7 +148,17 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     if all(map(math.isnan, values)):
         return ""
     told = interval(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    return sentence.replace(place, told).replace(WHERE, " or ".join(dict.fromkeys(line.where for line in lines)))
+    return sentence.replace(place, told).replace(MISSED, _missed(lines))
+
+
+def _missed(lines: Sequence[Line]) -> str:
+    """The places that miss a claim, and in how many of its tests: `a × b in extrapolation (4 of 4 tests)`."""
+    counted = Counter(place for line in lines for place in line.missed)
+    if not counted:
+        return "nowhere"
+    by_count = grouped(counted, lambda place: counted[place])
+    tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
+    return "; ".join(f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True))
 
 
 def where(line: Line) -> str:

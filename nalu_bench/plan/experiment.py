@@ -100,8 +100,8 @@ class CellGroup:
 PLACES = ("{number}", "{percent}", "{points}")
 """Where a sentence in plain words has our number."""
 
-WHERE = "{where}"
-"""Where it has the place that the number is from, of a claim on several places."""
+MISSED = "{missed}"
+"""Where it has the places of a claim on several at which the claim is missed, and in how many tests."""
 
 
 @dataclass
@@ -112,8 +112,8 @@ class Plain:
         asks: the question that it helps to answer, the same text for all claims about one thing.
         says: the claim in a sentence.
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
-            shares; and `{where}` for its place, if the claim is on several. It says nothing that another number would
-            make false.
+            shares; and `{missed}` for the places that miss the claim, if it is on several. It says nothing that another
+            number would make false.
     """
 
     asks: str
@@ -121,7 +121,7 @@ class Plain:
     found: str
 
     def __post_init__(self) -> None:
-        left = self.found.replace(WHERE, "", 1)
+        left = self.found.replace(MISSED, "", 1)
         length = len(left)
         for place in PLACES:
             left = left.replace(place, "", 1)

@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
-from nalu_bench.analysis.table.line import AT, Printed, Row, Value
+from nalu_bench.analysis.table.line import AT, MISSED, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 
@@ -55,6 +55,7 @@ class Claim:
         fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
         where: the place whose number this is, in words, if the claim is on several.
+        missed: of several places, those whose numbers do not lie on the claimed side, in words.
     """
 
     quantity: str
@@ -68,6 +69,7 @@ class Claim:
     fitted: bool = False
     untested: str = ""
     where: str = ""
+    missed: tuple[str, ...] = ()
 
     @classmethod
     def estimated(
@@ -97,7 +99,8 @@ class Claim:
         """The row of the table. `behind`: the runs of every group; the seeds are those of the smallest."""
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
         quantity = f"{self.quantity}{AT}{self.where}" if self.where else self.quantity
-        told = tuple(filter(None, [quantity, *notes]))
+        missed = f"{MISSED}{', '.join(self.missed)}" if self.missed else ""
+        told = tuple(filter(None, [quantity, missed, *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
 
     def _compare(self, printed: Printed) -> Comparison:
@@ -116,4 +119,9 @@ def furthest_from_true(claims: Sequence[Claim]) -> Claim:
     def truth(claim: Claim) -> tuple[int, float, float]:
         return claim_truth(claim.limits or (lambda _: (claim.value, claim.value)), claim.threshold, claim.above)
 
-    return replace(min(claims, key=truth), places=len(claims))
+    missed = [
+        claim.where
+        for claim in claims
+        if (claim.value < claim.threshold if claim.above else claim.value > claim.threshold)
+    ]
+    return replace(min(claims, key=truth), places=len(claims), missed=tuple(filter(None, dict.fromkeys(missed))))

@@ -88,6 +88,9 @@ class Row:
 AT = ", at "
 """What stands in the note of a claim on several places before the place that tests it."""
 
+MISSED = "missed at "
+"""The start of the note that names the places of a claim whose numbers do not lie on the claimed side."""
+
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
 
@@ -124,6 +127,12 @@ class Line:
     def where(self) -> str:
         """Of a claim on several places, the one that tests it: what stands behind `AT` in its first note."""
         return self.notes[0].rpartition(AT)[2] if self.notes and AT in self.notes[0] else ""
+
+    @property
+    def missed(self) -> list[str]:
+        """Of a claim on several places, those whose numbers do not lie on the claimed side."""
+        told = next((note for note in self.notes if note.startswith(MISSED)), MISSED)
+        return told.removeprefix(MISSED).split(", ") if told != MISSED else []
 
     @property
     def own(self) -> bool:
