@@ -93,13 +93,13 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _drop_bad_date() -> None:
     """Leave out a date for reproducible builds that is none: libraries that read it would end the command."""
-    date = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if date and not (
-        date.isascii() and date.isdecimal() and len(date) <= len(LAST_DATE) and int(date) < int(LAST_DATE)
-    ):
+    date = os.environ.pop("SOURCE_DATE_EPOCH", "")
+    known = date.isascii() and date.isdecimal() and len(date) <= len(LAST_DATE) and int(date) < int(LAST_DATE)
+    if known:
+        os.environ["SOURCE_DATE_EPOCH"] = date
+    elif date:
         told = "must be seconds since 1970, before the year 10,000"
         print(f"warning: SOURCE_DATE_EPOCH {told}, got {date!r:.60}; it is left out.", file=sys.stderr)
-        del os.environ["SOURCE_DATE_EPOCH"]
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:

@@ -499,6 +499,7 @@ def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) 
         ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
         pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=pytest.mark.slow),
         pytest.param("SOURCE_DATE_EPOCH", "1764172800000", 0, "it is left out", marks=pytest.mark.slow),
+        pytest.param("SOURCE_DATE_EPOCH", "", 0, "", marks=pytest.mark.slow),
     ],
 )
 def test_a_variable_that_a_library_cannot_read_is_named(

@@ -456,6 +456,7 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     for group in groups:
         for path in _with_bases(*group.split("=", 1)):
             folders.text(path)
+            _check_label(path)
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
             return _typed(
@@ -471,6 +472,13 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
                 raise reason from None
         told = f"cannot compose {' '.join(groups) or 'the defaults'}: {_gone() or error}"
         raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
+
+
+def _check_label(path: Path) -> None:
+    """Raise UsageError for a label such as `no`, which YAML takes for a truth value: it would be another text."""
+    label = folders.values(path).get("label", "")
+    if not isinstance(label, str):
+        raise UsageError(f"{path}: label must be a text, got {label!r:.60}; put it in quotes.")
 
 
 def _gone() -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from nalu_bench.files import refuse_pipe
 from nalu_bench.plan import compose
 
 
@@ -57,6 +58,7 @@ _Dumper.add_representer(list, _list)
 def _comment(path: Path) -> str:
     lines = []
     try:
+        refuse_pipe(path)
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:  # who chooses it is told
         return ""

@@ -78,7 +78,7 @@ class IdentityOnIntegers(Identity):
 
     tested: ClassVar[tuple[str, ...]] = ("integers",)
 
-    reach: int
+    reach: int = field(metadata={"most": 2**23})  # the integers to which single precision counts by halves
     whole: bool
 
     def validate(self) -> None:

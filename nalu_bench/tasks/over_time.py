@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from nalu_bench.errors import UsageError
@@ -25,8 +25,8 @@ class OverTime(UnjudgedSums):
     evaluated: ClassVar[tuple[str, ...]] = ("validation",)
     tested: ClassVar[tuple[str, ...]] = ("extrapolation",)
 
-    length: int
-    extrapolation_length: int
+    length: int = field(metadata={"most": 10_000})
+    extrapolation_length: int = field(metadata={"most": 10_000})
 
     def validate(self) -> None:
         super().validate()

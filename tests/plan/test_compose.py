@@ -61,6 +61,11 @@ from nalu_bench.plan import compose, experiment
         (["task.interpolation=[2,1]"], "task.interpolation must have low < high in every interval, got [2,1]"),
         (["task.extrapolation=[2,2]"], "task.extrapolation must have low < high in every interval, got [2,2]"),
         (["task.interpolation=3"], "must be [low,high]"),
+        (
+            ["task=recurrent_arithmetic", "model=rnn_nac", "task.extrapolation_length=1000000"],
+            "task.extrapolation_length must be at most 10,000, got 1,000,000",
+        ),
+        (["task=identity_integers", "model=mlp", "task.reach=9000000"], "task.reach must be at most 8,388,608"),
         (["recipe.steps=1500"], "steps must be a multiple of log_every (1000), got 1500"),
         (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
         (["task.operation=mul,add"], "add -m to sweep"),

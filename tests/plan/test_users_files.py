@@ -1,6 +1,7 @@
 """What users write: names of their own, keys given once, launchers that are installed."""
 
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -130,6 +131,20 @@ def test_a_key_that_a_file_lacks_or_that_is_wrong_is_named_with_the_file(text: s
     (conf / "model" / "mine.yaml").write_text(text)
     with pytest.raises(UsageError, match=re.escape(message)):
         compose.plan_cells(["model=mine"], multirun=False)
+
+
+def test_a_label_that_yaml_takes_for_no_text_is_refused_with_its_file(conf: Path) -> None:
+    for word, value in {"no": "False", "1.50": "1.5"}.items():
+        (conf / "model" / f"label_{value[0]}.yaml").write_text(
+            f"defaults: [two_layer, _self_]\nname: label_{value[0]}\nof: nau\nlabel: {word}\n"
+        )
+        with pytest.raises(UsageError, match=f"label_{value[0]}.yaml: label must be a text, got {value}; put it in"):
+            compose.plan_cells([f"model=label_{value[0]}", "task=ten_parameter"], multirun=False)
+
+
+def test_a_pipe_among_the_files_stops_no_list(conf: Path) -> None:
+    os.mkfifo(conf / "model" / "pipe.yaml")
+    assert described.about("model", "pipe") == ""
 
 
 def test_a_number_of_base_60_is_refused_in_a_file_its_base_and_its_unit_and_is_no_number_in_a_command(
