@@ -158,9 +158,13 @@ ALIKE = {
 """Experiments that differ in their cells alone from a shorter one, which runs in their place."""
 
 
+LARGE = {"mistry2022/single_module"}
+"""Experiments of hundreds of cells, whose kind of report has slow tests of its own."""
+
+
 def by_length(name: str) -> Any:
     marks = [] if name in QUICK else [pytest.mark.slow, pytest.mark.timeout(900)]
-    return pytest.param(name, marks=[*marks, *([pytest.mark.thorough] if name in ALIKE else [])])
+    return pytest.param(name, marks=[*marks, *([pytest.mark.thorough] if name in ALIKE or name in LARGE else [])])
 
 
 def test_an_experiment_is_left_out_for_a_shorter_one_of_its_kind() -> None:

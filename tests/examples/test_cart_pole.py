@@ -44,6 +44,7 @@ def test_the_dynamics_are_gymnasiums_step_by_step() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(900)
 @pytest.mark.usefixtures("cart_pole", "one_thread")
 def test_the_actor_critic_keeps_the_pole_upright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
