@@ -44,6 +44,7 @@ def run(file: Path, *words: str) -> int:
     return main(["campaign", str(file), *words, *MACHINE])
 
 
+@pytest.mark.slow
 def test_a_campaign_trains_in_order_and_is_finished_then(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(file) == 0
     told = capsys.readouterr().out
@@ -76,6 +77,7 @@ def test_cells_that_are_undecided_go_on_and_no_others(
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_interrupted_campaign_goes_on_where_it_stopped(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

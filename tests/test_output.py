@@ -36,7 +36,8 @@ def stored(home: Path) -> list[str]:
     return sorted(part.parents[2].name for part in home.glob("runs/*/*/*/parts/*"))
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_training_goes_on_when_the_reader_of_its_log_dies(home: Path, workers: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)

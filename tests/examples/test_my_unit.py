@@ -113,6 +113,7 @@ def test_its_experiment_is_reported_like_those_of_the_papers(my_unit: Path) -> N
     assert (folder / "figure.png").exists()
 
 
+@pytest.mark.slow
 def test_the_cells_of_its_readme_can_be_trained() -> None:
     told = commands(paths.CHECKOUT / "examples/my_unit/README.md", "nalu-bench run ")
     assert len(told) == 6

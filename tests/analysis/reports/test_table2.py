@@ -98,6 +98,7 @@ def rows_of(table: pd.DataFrame, operation: str, model: str) -> pd.DataFrame:
     return chosen.fillna({"note": ""}).set_index("metric")
 
 
+@pytest.mark.slow
 def test_a_whole_campaign_has_the_papers_layout_and_verdicts_by_recomputed_means(
     home: Path, report: Callable[[], Path]
 ) -> None:
