@@ -102,11 +102,10 @@ def _scale(lines: Sequence[Line]) -> Scale:
     sizes = [abs(number) for number in values if number]
     if not sizes or max(sizes) / min(sizes) <= WIDE:
         return "linear", {}
-    return (
-        ("log", {})
-        if min(values) > 0
-        else ("symlog", {"linthresh": 10.0 ** math.ceil(math.log10(max(min(sizes), max(sizes) / DECADES)))})
-    )
+    if min(values) > 0:
+        return "log", {}
+    least = max(min(sizes), max(sizes) / DECADES)
+    return "symlog", {"linthresh": 10.0 ** math.ceil(math.log10(least))}
 
 
 def _values(lines: Sequence[Line]) -> list[float]:

@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
-from nalu_bench.analysis.table.line import AT, MISSED, Printed, Row, Value
+from nalu_bench.analysis.table.line import MISSED, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 
@@ -91,6 +91,11 @@ class Claim:
         return cls("", math.nan, None, math.nan, untested=reason)
 
     @property
+    def on_the_other_side(self) -> bool:
+        """Whether the number itself does not lie on the claimed side."""
+        return self.value < self.threshold if self.above else self.value > self.threshold
+
+    @property
     def ours(self) -> Value:
         """The number with its 95 % interval."""
         return Value(self.value, *self.limits(0.95)) if self.limits else Value(self.value)
@@ -98,7 +103,7 @@ class Claim:
     def row(self, place: Place, behind: Sequence[pd.DataFrame] = (), *notes: str) -> Row:
         """The row of the table. `behind`: the runs of every group; the seeds are those of the smallest."""
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
-        quantity = f"{self.quantity}{AT}{self.where}" if self.where else self.quantity
+        quantity = f"{self.quantity}, at {self.where}" if self.where else self.quantity
         missed = f"{MISSED}{', '.join(self.missed)}" if self.missed else ""
         told = tuple(filter(None, [quantity, missed, *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
@@ -119,9 +124,5 @@ def furthest_from_true(claims: Sequence[Claim]) -> Claim:
     def truth(claim: Claim) -> tuple[int, float, float]:
         return claim_truth(claim.limits or (lambda _: (claim.value, claim.value)), claim.threshold, claim.above)
 
-    missed = [
-        claim.where
-        for claim in claims
-        if (claim.value < claim.threshold if claim.above else claim.value > claim.threshold)
-    ]
-    return replace(min(claims, key=truth), places=len(claims), missed=tuple(filter(None, dict.fromkeys(missed))))
+    missed = dict.fromkeys(claim.where for claim in claims if claim.where and claim.on_the_other_side)
+    return replace(min(claims, key=truth), places=len(claims), missed=tuple(missed))

@@ -85,9 +85,6 @@ class Row:
     notes: tuple[str, ...] = ()
 
 
-AT = ", at "
-"""What stands in the note of a claim on several places before the place that tests it."""
-
 MISSED = "missed at "
 """The start of the note that names the places of a claim whose numbers do not lie on the claimed side."""
 
@@ -122,11 +119,6 @@ class Line:
     reason: str = ""
     notes: tuple[str, ...] = ()
     threshold: str = ""
-
-    @property
-    def where(self) -> str:
-        """Of a claim on several places, the one that tests it: what stands behind `AT` in its first note."""
-        return self.notes[0].rpartition(AT)[2] if self.notes and AT in self.notes[0] else ""
 
     @property
     def missed(self) -> list[str]:

@@ -15,6 +15,7 @@ from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
+from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent, three_digits
@@ -215,13 +216,11 @@ def _one_of(best: Best, samples: Array, span: Span, every: Array | None = None) 
         few = f"{len(best.runs)} runs are too few for a range of draws of {best.size}"
         reason = f"{few}: every setting needs {ENOUGH} times as many as a draw takes"
         return lambda _: not_comparable(reason)
-    compare = against_printed(samples, span)
+    compare = against_printed(samples, span, Better.NEITHER if every is None else Better.LOWER)
 
     def told(printed: Printed) -> Comparison:
         found = compare(printed)
-        if every is None:  # a prediction is neither better nor worse
-            return replace(found, by="")
-        if not printed.text or printed.number() >= every.min():
+        if every is None or not printed.text or printed.number() >= every.min():
             return found
         chance = best.size / (best.size + len(best.runs))
         note = f"better than all of ours; a new draw has a better network than all with probability {percent(chance)}"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, ro
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import fitted, not_comparable
+from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import Format, four_digits, score
@@ -132,7 +133,7 @@ class RelativeErrors(Kind):
         return row_of(place, Value(*medians.limits_of(samples)), runs, compare=self._compare(place, samples))
 
     def _compare(self, place: Place, samples: NDArray[np.float64]) -> Compare | None:
-        compare = against_printed(samples)
+        compare = against_printed(samples, better=Better.NEITHER if place.metric == UNTRAINED else Better.LOWER)
         if place.operation in self.report.impossible.get(place.task, ()):
             if place.metric != RAW:
                 return lambda _: not_comparable("the task cannot give the printed error of the untrained model")
@@ -140,8 +141,6 @@ class RelativeErrors(Kind):
                 return lambda _: not_comparable("the printed ones are alike for every operation")
         elif place.metric == RAW:
             return None  # its percentage is compared: a number counts once
-        if place.metric == UNTRAINED:  # is neither better nor worse
-            return lambda printed: replace(compare(printed), by="")
         return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
 
     def _claims(self, measured: Measured, cells: Sequence[tuple[Place, pd.DataFrame]]) -> Iterator[Row]:
@@ -150,12 +149,12 @@ class RelativeErrors(Kind):
             where = Place(task, setting)
             behind = list(mine.values())
             notes = tuple(dict.fromkeys(filter(None, map(count_note, behind))))
+            roles = dict.fromkeys(said.of for said in self.report.claims.values())
+            errors = {role: _errors(mine, _of_role(measured, role)) for role in roles}
             for name, said in self.report.claims.items():
                 if said.task in ("", task):
-                    errors = _errors(mine, _of_role(measured, said.of))
-                    yield relative_claims.tested(said, task, errors).row(
-                        where.at(metric=f"{CLAIM}{name}"), behind, *notes
-                    )
+                    claim = relative_claims.tested(said, task, errors[said.of])
+                    yield claim.row(where.at(metric=f"{CLAIM}{name}"), behind, *notes)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, _ = parted(lines)
