@@ -46,10 +46,16 @@ Each verb has a page of its own: nalu-bench run --help
 
 
 class Exact(argparse.ArgumentParser):
-    """A parser to which the beginning of a flag is no flag."""
+    """The parser of a verb: the beginning of a flag is no flag, and a word that it does not know gets its own usage."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options | {"allow_abbrev": False})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, []
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -59,6 +59,7 @@ def work_dir() -> Path:
     home = os.environ.get("NALU_BENCH_HOME")
     if not home:
         return _utf8(CHECKOUT if in_checkout() else Path.cwd())
+    home = os.path.expanduser(home)  # a shell leaves ~ alone between quotes, and a file of variables always
     try:
         os.stat(home)
     except FileNotFoundError:  # it is made once something is written
@@ -95,7 +96,7 @@ def results_dir() -> Path:
 
 def user_conf_dir() -> Path | None:
     """The user's own folder of YAML files (NALU_BENCH_CONF), searched after the shipped one."""
-    folder = os.environ.get("NALU_BENCH_CONF")
+    folder = os.path.expanduser(os.environ.get("NALU_BENCH_CONF", ""))
     if folder and not os.path.isdir(folder):  # Path.is_dir raises for a name that is too long
         raise UsageError(
             f"NALU_BENCH_CONF must name a folder of configurations, got {folder!r:.200}; make it, or unset it."

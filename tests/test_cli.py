@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from nalu_bench import paths
 from nalu_bench.cli import main
+from nalu_bench.datasets import mnist
+from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
 from nalu_bench.running import jobs, runner
 from nalu_bench.store.leases import Lease
@@ -124,6 +127,16 @@ def test_a_store_that_cannot_be_made_is_a_plain_error(
     monkeypatch.setenv("NALU_BENCH_HOME", str(home / "file"))
     assert main(["run", *SMOKE, "model=nmu"]) == 2
     assert "cannot be made: Not a directory" in capsys.readouterr().err
+
+
+def test_a_tilde_in_a_folder_is_the_users_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "conf").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("HOME", "CONF", "DATA"):
+        monkeypatch.setenv(f"NALU_BENCH_{name}", "~/conf")
+    assert paths.work_dir() == paths.user_conf_dir() == home / "conf"
+    with pytest.raises(UsageError, match=str(home / "conf")):
+        mnist.folder()
 
 
 @pytest.mark.slow
@@ -490,7 +503,9 @@ def test_show_prints_what_is_named_and_no_experiment(capsys: pytest.CaptureFixtu
 
 def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--multi", "model=nau"]) == 2
-    assert "unrecognized arguments: --multi" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("usage: nalu-bench run [options]"), "the usage of the verb, not of the program"
+    assert "unrecognized arguments: --multi" in told
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def _place() -> Path:
     """The folder of the files, whether they are there or not."""
     stated = os.environ.get("NALU_BENCH_DATA")
     if stated:
-        return Path(stated)
+        return Path(stated).expanduser()
     import pooch
 
     try:
