@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 INDEX, CLAIMS, LISTING, ARTICLE = "index.html", "claims.png", "README.md", "article.md"
 
 
-DPI, COLOURS = 150, 32
+DPI, COLOURS = 150, 64
 """Of the picture of all claims."""
 
 
@@ -54,7 +54,7 @@ def _draw(figure: "Figure", path: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI)
     with Image.open(drawn) as image:
-        image.convert("RGB").quantize(COLOURS).save(path, format="png", optimize=True)
+        image.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, format="png", optimize=True)
 
 
 def article(results: Path) -> tuple[Path, Path]:
@@ -68,7 +68,7 @@ def article(results: Path) -> tuple[Path, Path]:
 
 def fill_prose(results: Path) -> None:
     """Write the present numbers into the README and the pages of the experiments, if `results` is the checkout's."""
-    if paths.in_checkout() and results == paths.CHECKOUT / "results":
+    if prose.is_about(results):
         for page in [paths.CHECKOUT / "README.md", *paths.experiments_dir().glob("*/*.md")]:
             text = page.read_text(encoding="utf-8")
             if (new := prose.filled(text, results, page.parent.name)) != text:

@@ -1,14 +1,15 @@
 """The claims of all experiments in plain words: what was asked, what came out, and what of it holds."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.analysis.stats.verdicts import Verdict
-from nalu_bench.analysis.table.formats import Format, interval, percent
+from nalu_bench.analysis.stats.verdicts import ONLY_ALONE, Verdict
+from nalu_bench.analysis.table.formats import Format, in_prose, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan.experiment import MISSED, PLACES
 
@@ -52,6 +53,12 @@ def plain(value: float) -> str:
 FORMS: dict[str, Format] = dict(zip(PLACES, (plain, percent, points), strict=True))
 """Place in a sentence -> how our number is written there."""
 
+THRESHOLD = re.compile(r"(at least|at most) (-?[\d.]+(?:e-?\d+)?)")
+"""A threshold that is a number alone."""
+
+UNIT = re.compile(r"\{\w+\}( %| times)")
+"""The unit that a sentence gives our number."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -62,7 +69,7 @@ class Claim:
             ours.
         asks: the question that it belongs to; empty if its experiment names none.
         says: the claim in plain words; the quote if its experiment has none.
-        found: what came out, in plain words; empty if nothing was measured.
+        found: what came out, in plain words, and our threshold; empty if nothing was measured.
         lines: its tests, one for each setting.
     """
 
@@ -83,6 +90,8 @@ class Claim:
     @property
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
+        if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
+            return "not decided once it is corrected for the number of claims"
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
@@ -95,7 +104,7 @@ def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
         return Outcome.UNTESTED
     if set(verdicts) <= {Verdict.AGREES, Verdict.EXACT}:
         return Outcome.HOLDS
-    if Verdict.DIFFERS not in verdicts:
+    if Verdict.DIFFERS not in verdicts or Verdict.NOT_COMPARABLE in verdicts:
         return Outcome.OPEN
     return Outcome.MIXED if {Verdict.AGREES, Verdict.EXACT} & set(verdicts) else Outcome.FAILS
 
@@ -115,17 +124,17 @@ def by_question(found: Sequence[Claim]) -> dict[str, list[Claim]]:
 
 
 def spanned(values: Sequence[float], form: Format) -> str:
-    """The range of some numbers, in one unit: `-80 to -11 points`; a dash if there is none.
+    """The range of some numbers, or both if there are two, in one unit: `-80 and -11 points`; a dash if there is none.
 
-    >>> spanned([0.12, 0.5], percent), spanned([3.0], number), spanned([float("nan")], number)
-    ('12 to 50 %', '3', '–')
+    >>> spanned([0.12, 0.5], percent), spanned([1, 2, 5], number), spanned([3.0], number), spanned([math.nan], number)
+    ('12 and 50 %', '1 to 5', '3', '–')
     """
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return "–"
     low, high = form(min(known)), form(max(known))
     unit = high.partition(" ")[2]
-    return high if low == high else f"{low.removesuffix(f' {unit}')} to {high}"
+    return high if low == high else f"{low.removesuffix(f' {unit}')} {'and' if len(known) == 2 else 'to'} {high}"
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
@@ -147,18 +156,28 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     values = [line.ours.value for line in lines]
     if all(map(math.isnan, values)):
         return ""
-    told = interval(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    return sentence.replace(place, told).replace(MISSED, _missed(lines))
+    told = in_prose(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
+    text = sentence.replace(place, told).replace(MISSED, _missed(lines)).strip()
+    unit = UNIT.search(sentence)
+    return f"{text} {_asked(lines, form, unit[1] if unit else '')}".strip()
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many of its tests: `a × b in extrapolation (4 of 4 tests)`."""
+    """The places that miss a claim, and in how many of its tests: `Missed: a × b in extrapolation (4 of 4 tests).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
-        return "nowhere"
+        return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
-    return "; ".join(f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True))
+    told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
+    return f"Missed: {'; '.join(told)}."
+
+
+def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:
+    """Our threshold as a sentence, in the unit of our number; empty if it is more than a number."""
+    thresholds = {line.threshold for line in lines if line.threshold}
+    found = THRESHOLD.fullmatch(thresholds.pop()) if len(thresholds) == 1 else None
+    return f"We ask for {found[1]} {form(float(found[2]))}{unit}." if found else ""
 
 
 def where(line: Line) -> str:
@@ -167,7 +186,7 @@ def where(line: Line) -> str:
 
 
 SIGNS = {
-    Outcome.HOLDS: "✓", Outcome.FAILS: "✗", Outcome.MIXED: "≠", Outcome.OPEN: "?", Outcome.UNTESTED: "–",
+    Outcome.HOLDS: "✓", Outcome.FAILS: "✗", Outcome.MIXED: "◐", Outcome.OPEN: "?", Outcome.UNTESTED: "–",
 }  # fmt: skip
 """Outcome -> the sign of it on a page, which colour only repeats."""
 

@@ -39,8 +39,12 @@ def index(experiments: Sequence["Loaded"]) -> str:
 
 
 def _answers(experiments: Sequence["Loaded"]) -> list[dict[str, Any]]:
-    found = [(loaded.experiment, loaded.kind.answers(loaded.lines)) for loaded in experiments]
-    return [{"name": each.name, "title": each.heading, "told": told} for each, told in found if told]
+    found = [(loaded.experiment, loaded.kind, loaded.kind.answers(loaded.lines)) for loaded in experiments]
+    return [
+        {"name": each.name, "title": each.heading, "asked": kind.asked, "told": told}
+        for each, kind, told in found
+        if told
+    ]
 
 
 def _experiment(loaded: "Loaded") -> dict[str, Any]:

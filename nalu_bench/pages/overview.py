@@ -1,4 +1,4 @@
-"""One picture of all claims that were tested: the sentence in plain words, our number, and what of it holds."""
+"""One picture of all claims that were tested: the sentence in plain words, what of it holds, and our number."""
 
 import textwrap
 from collections.abc import Sequence
@@ -6,26 +6,29 @@ from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
-from nalu_bench.pages.claims import Claim, Outcome, by_question
+from nalu_bench.pages.claims import SIGNS, Claim, Outcome, by_question
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LEGEND = {Verdict.AGREES: Outcome.HOLDS, Verdict.DIFFERS: Outcome.FAILS, Verdict.INCONCLUSIVE: Outcome.OPEN}
-"""A verdict with each mark -> what it means."""
+LOOKS = {
+    Outcome.HOLDS: Verdict.AGREES, Outcome.FAILS: Verdict.DIFFERS, Outcome.MIXED: Verdict.INCONCLUSIVE,
+    Outcome.OPEN: Verdict.INCONCLUSIVE,
+}  # fmt: skip
+"""What became of a claim -> the verdict whose colour it has."""
 
-WIDTH, LINE, GAP = 8.6, 0.16, 0.11
+WIDTH, LINE, GAP = 7.4, 0.165, 0.11
 """Inches: of the picture, of a line of text, between two claims."""
 
-HEAD = 0.4
+HEAD = 0.42
 """Inches of a question."""
 
-LETTERS = 98
-"""Letters in a line of a sentence."""
+LETTERS = 112
+"""Letters in a line."""
 
-SAID, SOURCE = 0.085, 0.8
-"""Where the columns begin, as shares of the width."""
+SAID = 0.03
+"""Where the sentences begin, as a share of the width."""
 
 
 def drawable(claims: Sequence[Claim]) -> list[Claim]:
@@ -34,10 +37,10 @@ def drawable(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def overview(claims: Sequence[Claim]) -> "Figure":
-    """A row for each `drawable` claim, under its question: marks of its tests, the claim and what came out."""
+    """A row for each `drawable` claim, under its question: its sign, the claim, who says so, and what came out."""
     parts = by_question(claims)
     texts = {id(claim): _texts(claim) for claim in claims}
-    heights = {key: max(map(len, columns)) * LINE + GAP for key, columns in texts.items()}
+    heights = {key: sum(map(len, both)) * LINE + GAP for key, both in texts.items()}
     height = sum(heights.values()) + len(parts) * HEAD + 0.3
     figure, axes = style.new_figure(WIDTH, height)
     axis = axes[0][0]
@@ -45,7 +48,7 @@ def overview(claims: Sequence[Claim]) -> "Figure":
     axis.axis("off")
     place = _legend(axis)
     for asks, part in parts.items():
-        axis.text(0, place + 0.2, asks or "Other claims", fontsize=9.5, fontweight="bold", va="center")
+        axis.text(0, place + 0.22, asks or "Other claims", fontsize=10, fontweight="bold", va="center")
         place += HEAD
         for claim in part:
             _row(axis, place, claim, *texts[id(claim)])
@@ -54,28 +57,25 @@ def overview(claims: Sequence[Claim]) -> "Figure":
 
 
 def _texts(claim: Claim) -> tuple[list[str], list[str]]:
-    """The lines of its sentences, and those of its source."""
-    said = textwrap.wrap(claim.says, LETTERS), textwrap.wrap(claim.found, LETTERS)
-    return [*said[0], *said[1]], textwrap.wrap("our own claim" if claim.own else claim.source, 30)
+    """The lines of its sentence with its source, and those of what came out."""
+    source = "our own claim" if claim.own else claim.source
+    told = f"{claim.says} ({source})", f"{claim.verdict.capitalize()}. {claim.found}"
+    said, found = (textwrap.wrap(text, LETTERS) for text in told)
+    return said, found
 
 
-def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], source: Sequence[str]) -> None:
-    for number, line in enumerate(claim.lines):
-        look = style.verdict(line.verdict or Verdict.INCONCLUSIVE)
-        axis.scatter(0.008 + 0.017 * number, place + 0.06, s=24, marker=look.marker, color=look.color, linewidths=0)
-    first = len(textwrap.wrap(claim.says, LETTERS))
-    for number, text in enumerate(said):
-        color = "black" if number < first else "#444444"
-        axis.text(SAID, place + number * LINE, text, fontsize=8 if number < first else 7.5, va="top", color=color)
-    for number, text in enumerate(source):
-        axis.text(SOURCE, place + number * LINE, text, fontsize=7, va="top", color="#5a5a5a")
+def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], found: Sequence[str]) -> None:
+    color = style.verdict(LOOKS[claim.outcome]).color
+    axis.text(0, place, SIGNS[claim.outcome], fontsize=10, fontweight="bold", va="top", color=color)
+    for number, text in enumerate([*said, *found]):
+        ink = "black" if number < len(said) else "#555555"
+        axis.text(SAID, place + number * LINE, text, fontsize=8, va="top", color=ink)
 
 
 def _legend(axis: "Axes") -> float:
-    """What the marks mean, above all; returns where it ends."""
-    for number, (verdict, outcome) in enumerate(LEGEND.items()):
-        look = style.verdict(verdict)
-        axis.scatter(0.008 + 0.15 * number, 0.1, s=26, marker=look.marker, color=look.color, linewidths=0)
-        axis.text(0.024 + 0.15 * number, 0.1, str(outcome), fontsize=8, va="center")
-    axis.text(SOURCE, 0.1, "who says so", fontsize=7.5, va="center", color="#5a5a5a")
+    """What the signs mean, above all; returns where it ends."""
+    for number, (outcome, verdict) in enumerate(LOOKS.items()):
+        color = style.verdict(verdict).color
+        axis.text(0.16 * number, 0.1, SIGNS[outcome], fontsize=10, fontweight="bold", va="center", color=color)
+        axis.text(0.16 * number + SAID, 0.1, str(outcome), fontsize=8, va="center")
     return 0.24

@@ -12,19 +12,19 @@ from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
-from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
+from nalu_bench.analysis.stats.verdicts import MEANINGS
 from nalu_bench.analysis.table.claims import about_claims
 from nalu_bench.analysis.table.formats import four_digits
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.pages import document, prose
 from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.svg import svg
+from nalu_bench.pages.tally import compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nalu_bench.analysis.loaded import Loaded
-    from nalu_bench.analysis.table.line import Line
 
 LARGEST = 1_950_000
 """Bytes of a page. Curves and weights are drawn while there is room for them."""
@@ -69,33 +69,6 @@ def page(loaded: "Loaded", largest: int = LARGEST) -> str:
     )  # fmt: skip
 
 
-OUTCOMES = {
-    "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,), "are inconclusive": (Verdict.INCONCLUSIVE,),
-    "would agree with most numbers": (Verdict.UNINFORMATIVE,), "chose the protocol": (Verdict.FITTED,),
-}  # fmt: skip
-"""What a compared number does -> its verdicts."""
-
-
-def compared(lines: "Sequence[Line]") -> str:
-    """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
-    numbers = [line for line in lines if line.counted and line.printed and not line.printed.in_words]
-    again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
-    printed = [line for line in numbers if line not in again]
-    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the source's runs", again))
-    return " ".join(filter(None, told))
-
-
-def _compared(what: str, lines: "Sequence[Line]") -> str:
-    found = Counter(line.verdict for line in lines)
-    apart = found[Verdict.NOT_COMPARABLE]
-    judged = found.total() - apart
-    if not judged:
-        return f"None of {apart:,} {what} can be compared yet." if apart else ""
-    counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in OUTCOMES.items()}
-    told = ", ".join(f"{count:,} {does}" for does, count in counts.items() if count or does in ("agree", "differ"))
-    return f"Of {judged:,} {what} that are compared, {told}{f'; {apart:,} more cannot be compared' if apart else ''}."
-
-
 def _sections(loaded: "Loaded", largest: int) -> list[Section]:
     """All sections; curves and weights share the bytes that the others leave."""
     before = list(_results(loaded))
@@ -109,24 +82,46 @@ def _sections(loaded: "Loaded", largest: int) -> list[Section]:
 
 def _results(loaded: "Loaded") -> Iterator[Section]:
     found, lines = claims([loaded]), loaded.report.lines
+    answers, told = loaded.kind.answers(lines), _told(loaded)
+    asked = loaded.kind.asked
+    outcome = rendered("outcome.html", asked=asked, answers=answers, claims=[shown(claim) for claim in found], **told)
+    yield Section("outcome", "What came out", outcome if found or answers or told["told"] else "")
+    figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
+    further = "".join(_image(*each) for each in loaded.pictures().items())
+    pictures = Section("figure", "Figure", figure + further)
+    yield from [pictures] * bool(answers)  # it shows them
+    yield from _numbers(loaded)
+    yield from [pictures] * (not answers)
+    yield Section("provenance", "Where the numbers come from", rendered("provenance.html", **_provenance(loaded)))
+
+
+def _numbers(loaded: "Loaded") -> Iterator[Section]:
+    """Printed numbers beside ours, then the tables of the source."""
+    lines = loaded.report.lines
     tables = [table for table in loaded.report.tables if not about_claims(table)]  # they open the page
-    answers = loaded.kind.answers(lines)
-    outcome = rendered("outcome.html", answers=answers, claims=[shown(claim) for claim in found])
-    yield Section("outcome", "What came out", outcome if found or answers else "")
     if numbers := html.numbers(lines, loaded.runs, loaded.kind.named):
         drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
         met = {line.verdict for line in lines if line.printed and not line.printed.in_words}
         meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
-        yield Section("numbers", "Printed and ours", rendered("forests.html", drawn=drawn, meanings=meanings) + numbers)
+        held = any(line.held for line in lines)
+        above = rendered("forests.html", drawn=drawn, meanings=meanings, held=held)
+        yield Section("numbers", "Printed and ours", above + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
     else:
         layout = html.tables(tables, lines, loaded.runs)
     notes = rendered("notes.html", notes=loaded.report.remarks)
     yield Section("tables", "Tables", layout + notes)
-    figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
-    further = "".join(_image(*each) for each in loaded.pictures().items())
-    yield Section("figure", "Figure", figure + further)
-    yield Section("provenance", "Where the numbers come from", rendered("provenance.html", **_provenance(loaded)))
+
+
+def _told(loaded: "Loaded") -> dict[str, str]:
+    """What the text beside the experiment says came out, and its protocol; empty if it is about other results."""
+    parts = {"told": "What came out", "protocol": "Protocol"}
+    beside, results = loaded.experiment.page, loaded.folder.parents[1]
+    if not (prose.is_about(results) and beside.exists()):
+        return dict.fromkeys(parts, "")
+    text = prose.filled(beside.read_text(encoding="utf-8"), results, beside.parent.name)
+    sections = {name: prose.plain(prose.section(text, heading)) for name, heading in parts.items()}
+    return {name: document.part(section, beside, loaded.folder) for name, section in sections.items()}
 
 
 def _forests(loaded: "Loaded") -> "Iterator[tuple[str, Figure]]":
@@ -148,18 +143,23 @@ def _curves(loaded: "Loaded", room: int) -> Section:
         return learning_curves.picture(loaded.measured, some)
 
     drawn, shown = _drawn(cells, draw, "learning curves of cells", room)
-    rest = {"shown": shown, "all": len(cells), "what": "cells with curves", "method": "learning_curves"}
-    text = rendered("curves.html", seeds=learning_curves.SEEDS, drawn=drawn, name=loaded.experiment.name, **rest)
+    rest = _rest(loaded, shown, len(cells), "cells with curves", "learning_curves")
+    text = rendered("curves.html", seeds=learning_curves.SEEDS, drawn=drawn, **rest)
     return Section("curves", "Learning curves", text if cells else "")
 
 
 def _weights(loaded: "Loaded", room: int) -> Section:
     panels, errors = list(final_weights.panels(loaded.measured)), _sparsity(loaded)
     drawn, shown = _drawn(panels, final_weights.draw, "final weights, matrices", room)
-    rest = {"shown": shown, "all": len(panels), "what": "matrices", "method": "final_weights"}
-    name, near = loaded.experiment.name, final_weights.NEAR
-    text = rendered("weights.html", near=near, drawn=drawn, errors=errors, name=name, **rest)
+    rest = _rest(loaded, shown, len(panels), "matrices", "final_weights")
+    text = rendered("weights.html", near=final_weights.NEAR, drawn=drawn, errors=errors, **rest)
     return Section("weights", "Final weights and gates", text if panels or errors else "")
+
+
+def _rest(loaded: "Loaded", shown: int, count: int, what: str, method: str) -> dict[str, Any]:
+    """How many of so many are drawn, and how to draw the others: `rest.html`."""
+    name, model = loaded.experiment.name, loaded.runs["model"].iloc[0]
+    return {"shown": shown, "all": count, "what": what, "method": method, "name": name, "model": model}
 
 
 def _drawn(panels: Sequence[Any], draw: "Callable[[Sequence[Any]], Figure]", label: str, room: int) -> tuple[str, int]:

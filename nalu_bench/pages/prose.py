@@ -15,9 +15,9 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     printed   0.14             the printed number, as it is printed; `printed%` in percent
     verdict   inconclusive
 
-`paper/artifact "a + b" answer` is the sentence that an experiment answers about it, if its kind of report answers
-anything. `table2 verdicts` are the counts of all verdicts of an experiment, and `table2 seeds`, `table2 runs` and
-`table2 time` the seeds asked for, the runs and the time of one core.
+`paper/artifact "a + b" answer` is what an experiment answers about it, if its kind of report answers anything. Of an
+experiment, `table2 verdicts` are the counts of all verdicts, `table2 compared` is the sentence on those on numbers, see
+`tally`, and `table2 seeds`, `table2 runs` and `table2 time` are the seeds asked for, the runs and the time of one core.
 """
 
 import functools
@@ -27,12 +27,15 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+from nalu_bench import paths
 from nalu_bench.analysis import outcome
 from nalu_bench.analysis import results as reports
 from nalu_bench.analysis.measure.manifest import read_manifest
 from nalu_bench.analysis.table import file
+from nalu_bench.analysis.table.formats import in_prose
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
+from nalu_bench.pages.tally import compared
 from nalu_bench.plan import experiment
 
 MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
@@ -64,6 +67,11 @@ def filled(text: str, results: Path, paper: str) -> str:
         return f"<!--= {found[1]} -->{_wrapped_alike(found[2], new)}<!--/-->"
 
     return MARK.sub(number, text)
+
+
+def is_about(results: Path) -> bool:
+    """Whether these are the results that the pages of the experiments speak of: those of the checkout."""
+    return paths.in_checkout() and results == paths.CHECKOUT / "results"
 
 
 def plain(text: str) -> str:
@@ -98,6 +106,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
         about = {
             "verdicts": outcome.verdicts(folder), "time": outcome.duration(manifest["seconds"]),
             "runs": f"{manifest['runs']:,}", "seeds": f"{manifest['budget']['seeds']}",
+            "compared": compared(table(folder)),
         }  # fmt: skip
         if form not in about:
             raise unknown("number of an experiment", form, about)
@@ -142,10 +151,9 @@ def _written(line: Line, form: str) -> str:
             raise UsageError("no number is printed there.")
         return _formatted(float(line.printed_text), "%") if form == "printed%" else line.printed_text
     plain = form.removesuffix(BRACKETS)
-    value, low, high = line.ours
-    if form == plain or math.isnan(low):
-        return _formatted(value, plain)
-    return f"{_formatted(value, plain)} [{', '.join(_formatted(end, plain).removesuffix(' %') for end in (low, high))}]"
+    if form == plain:
+        return _formatted(line.ours.value, plain)
+    return in_prose(*line.ours, lambda number: _formatted(number, plain))
 
 
 def _formatted(number: float, form: str) -> str:

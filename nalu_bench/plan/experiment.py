@@ -101,7 +101,7 @@ PLACES = ("{number}", "{percent}", "{points}")
 """Where a sentence in plain words has our number."""
 
 MISSED = "{missed}"
-"""Where it has the places of a claim on several at which the claim is missed, and in how many tests."""
+"""Where it says at which places a claim on several is missed, and in how many tests; nothing if it is not missed."""
 
 
 @dataclass
@@ -112,8 +112,8 @@ class Plain:
         asks: the question that it helps to answer, the same text for all claims about one thing.
         says: the claim in a sentence.
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
-            shares; and `{missed}` for the places that miss the claim, if it is on several. It says nothing that another
-            number would make false.
+            shares; and `{missed}` for a sentence with the places that miss the claim, if it is on several. It says
+            nothing that another number would make false.
     """
 
     asks: str

@@ -9,11 +9,11 @@ import pytest
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.stats.verdicts import ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.pages.build import reported
-from nalu_bench.pages.claims import FORMS, Claim, Outcome, by_question, claims, plain
+from nalu_bench.pages.claims import FORMS, SIGNS, Claim, Outcome, by_question, claims, plain
 from nalu_bench.pages.overview import drawable, overview
 from nalu_bench.plan import experiment
 
@@ -35,6 +35,11 @@ def told(*verdicts: Verdict) -> Claim:
         ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "trained too little to judge"),
         ([Verdict.AGREES] * 4, Outcome.HOLDS, "holds in 4 of 4 tests"),
         (
+            [Verdict.DIFFERS, Verdict.NOT_COMPARABLE],
+            Outcome.OPEN,
+            "does not hold in 1, trained too little to judge in 1 of 2 tests",
+        ),
+        (
             [Verdict.AGREES, Verdict.DIFFERS, Verdict.INCONCLUSIVE],
             Outcome.MIXED,
             "holds in 1, does not hold in 1, not decided in 1 of 3 tests",
@@ -44,6 +49,11 @@ def told(*verdicts: Verdict) -> Claim:
 def test_the_tests_of_a_claim_say_one_thing_together(verdicts: list[Verdict], outcome: Outcome, words: str) -> None:
     claim = told(*verdicts)
     assert (claim.outcome, claim.verdict) == (outcome, words)
+
+
+def test_a_claim_that_is_decided_only_alone_says_so() -> None:
+    line = replace(LINE, verdict=Verdict.INCONCLUSIVE, notes=(ONLY_ALONE,))
+    assert replace(CLAIM, lines=[line]).verdict == "not decided once it is corrected for the number of claims"
 
 
 def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() -> None:
@@ -64,9 +74,10 @@ def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() 
 def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -> None:
     found = {claim.says: claim for claim in claims([nalu_bench.load("trask2018/table5")])}
     line = next(line for line in nalu_bench.load("trask2018/table5").lines if line.place.metric == "claim_fail")
-    value, low, high = (f"{100 * each:.0f} %" for each in line.ours)
+    value, low, high = (f"{100 * each:.0f}" for each in line.ours)
     (fails,) = [claim.found for says, claim in found.items() if says.startswith("Every non-linear activation fails")]
-    assert fails == f"Of the activation that fails least, {value} [{low}, {high}] of the networks err by more than 1 %."
+    fewest = f"With the activation that fails least, {value} % [{low}, {high}] of the networks err by more than 1 %."
+    assert fails == f"{fewest} We ask for at least 50 %."
     several = [claim for claim in claims([nalu_bench.load("trask2018/table6")]) if len(claim.lines) > 1]
     assert several
     for claim in several:
@@ -88,12 +99,13 @@ def test_questions_have_their_tested_claims_first() -> None:
 
 
 @pytest.mark.pictures
-def test_the_picture_has_a_mark_for_every_test_and_both_sentences() -> None:
+def test_the_picture_has_the_sign_and_both_sentences_of_every_tested_claim() -> None:
     found: Any = told(Verdict.AGREES, Verdict.DIFFERS)
     with style.applied():
         figure = overview(drawable([replace(found, found="It is 3."), told(Verdict.NOT_COMPARABLE)]))
     (axis,) = figure.axes
     texts = [text.get_text() for text in axis.texts]
-    assert {"Does it?", "It holds.", "It is 3.", "Mine 2026"} <= set(texts)
-    assert texts.count("It holds.") == 1
-    assert len(axis.collections) == 3 + 2  # the legend's, and two tests
+    found = "Holds in 1, does not hold in 1 of 2 tests. It is 3."
+    assert [text for text in texts if text.startswith("It holds.")] == ["It holds. (Mine 2026)"]
+    assert {"Does it?", found} <= set(texts)
+    assert texts.count(SIGNS[Outcome.MIXED]) == 2, "in the legend, and beside the claim"

@@ -19,11 +19,13 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.analysis.render import learning_curves
 from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.formats import in_prose, percent
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.cli import main
 from nalu_bench.pages import build
-from nalu_bench.pages.page import compared, page
+from nalu_bench.pages.page import page
+from nalu_bench.pages.tally import compared
 from nalu_bench.verify.folder import targets
 
 pytestmark = pytest.mark.pictures
@@ -120,15 +122,35 @@ def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: s
         ([Verdict.NOT_COMPARABLE] * 3, "None of 3 printed numbers can be compared yet."),
         (
             [Verdict.EXACT, Verdict.AGREES, Verdict.DIFFERS, Verdict.FITTED, Verdict.NOT_COMPARABLE],
-            "Of 4 printed numbers that are compared, 2 agree, 1 differ, 1 chose the protocol; "
+            "Of 4 printed numbers that are compared, 2 agree, 1 differ; 1 agree, but were used to choose the protocol; "
             "1 more cannot be compared.",
         ),
         ([Verdict.AGREES] * 2, "Of 2 printed numbers that are compared, 2 agree, 0 differ."),
+        (
+            [Verdict.INCONCLUSIVE] * 3,
+            "Of 3 printed numbers that are compared, 0 agree, 0 differ, 3 are not decided (3 of them are equal to "
+            "ours).",
+        ),
     ],
 )
 def test_a_page_opens_with_what_the_verdicts_say(verdicts: list[Verdict], told: str) -> None:
     lines = [Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in verdicts]
     assert compared(lines) == told
+
+
+def test_a_page_has_the_text_beside_its_experiment_if_that_is_about_its_results(
+    table1: Loaded, html: str, tmp_path: Path
+) -> None:
+    """The results of a checkout; the text is filled with their numbers, and its links lead to the same places."""
+    told = re.search(r"<strong>The rate of the NAC• is not decided.</strong> It is\s+(\d+ % \[\d+, \d+\])", html)
+    assert told, "What came out"
+    (line,) = [one for one in table1.lines if one.place.model == "nac_mul" and one.place.metric == "success_rate"
+               and not one.place.setting]  # fmt: skip
+    assert told[1] == in_prose(*line.ours, percent)
+    assert 'href="../../../experiments/madsen2020/README.md' in html, "the protocol, folded"
+    shutil.copytree(table1.folder, tmp_path / "results/madsen2020/table1")
+    other = page(Loaded(table1.experiment, tmp_path / "results/madsen2020/table1"))
+    assert "The rate of the NAC• is not decided" not in other
 
 
 def test_the_rows_behind_a_number_are_on_the_page(table1: Loaded, html: str) -> None:

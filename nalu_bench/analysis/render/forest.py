@@ -1,4 +1,7 @@
-"""Forest plots: every printed number, hollow, beside ours with its interval, coloured by the verdict."""
+"""Forest plots: every printed number, hollow, beside ours with its interval, coloured by the verdict.
+
+A thin line is the range of our seeds, where the printed number is held against it.
+"""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -49,18 +52,18 @@ def forests(
             continue
         share = any(fnmatchcase(part[0].place.metric, pattern) for pattern in shares)
         scale = ("linear", {}) if share else _scale(part)
-        count = math.ceil(len(part) / ROWS)
+        names, count = labels(part), math.ceil(len(part) / ROWS)
         for number in range(count):
-            some = part[number * ROWS : (number + 1) * ROWS]
-            yield f"{title}, {number + 1} of {count}" if count > 1 else title, _drawn(some, scale)
+            some = slice(number * ROWS, (number + 1) * ROWS)
+            yield f"{title}, {number + 1} of {count}" if count > 1 else title, _drawn(part[some], names[some], scale)
 
 
-def _drawn(lines: Sequence[Line], scale: Scale) -> "Figure":
+def _drawn(lines: Sequence[Line], names: Sequence[str], scale: Scale) -> "Figure":
     figure, axes = style.new_figure(WIDTH, 0.5 + 0.22 * len(lines))
     axis: Axes = axes[0][0]
     for place, line in enumerate(lines):
         _row(axis, place, line)
-    axis.set_yticks(range(len(lines)), labels(lines), fontsize=7)
+    axis.set_yticks(range(len(lines)), names, fontsize=7)
     axis.set_ylim(len(lines) - 0.4, -0.6)
     axis.grid(visible=False, axis="y")
     axis.set_xscale(scale[0], **scale[1])
@@ -81,8 +84,10 @@ def _row(axis: "Axes", place: int, line: Line) -> None:
         axis.plot([low, high], [place - 0.14] * 2, color=PRINTED, linewidth=0.8)
     ours, low, high = line.ours
     axis.plot(ours, place + 0.14, look.marker, markersize=4.5, color=look.color)
+    if line.held:
+        axis.plot(line.held, [place + 0.14] * 2, color=look.color, linewidth=0.6)
     if math.isfinite(low) and math.isfinite(high):
-        axis.plot([low, high], [place + 0.14] * 2, color=look.color, linewidth=1.4)
+        axis.plot([low, high], [place + 0.14] * 2, color=look.color, linewidth=1.8)
 
 
 def _printed(line: Line) -> tuple[float, ...]:
@@ -119,5 +124,6 @@ def _ends(lines: Sequence[Line]) -> tuple[float, float]:
     """
     values = _values(lines)
     low, high = min(values), max(values)
-    limits = [each for line in lines for each in line.ours[1:] if low / WIDE <= each <= high * WIDE]
+    limits = [each for line in lines for each in (*line.ours[1:], *(line.held or ()))]
+    limits = [each for each in limits if low / WIDE <= each <= high * WIDE]
     return min([low, *limits]) / ROOM, max([high, *limits]) * ROOM

@@ -14,7 +14,7 @@ from nalu_bench.analysis.render.text import text
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.layout import Judged, Shown, Table
 from nalu_bench.analysis.table.line import Line, Printed
-from nalu_bench.analysis.table.place import Place
+from nalu_bench.analysis.table.place import RECOMPUTED, Place
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -50,6 +50,7 @@ def numbers(lines: Sequence[Line], runs: pd.DataFrame, named: Mapping[str, str])
     shown = [
         {
             "title": title,
+            "printed": "recomputed" if part[0].place.metric.endswith(RECOMPUTED) else "printed",
             "compared": any(line.judged for line in part),
             "rows": [{"name": name, **reasons[id(line)]} for name, line in zip(labels(part), part, strict=True)],
         }
@@ -71,10 +72,16 @@ def _reasons(lines: Sequence[Line], runs: pd.DataFrame | None) -> dict[int, dict
 
 def _shown(layouts: Sequence[Table], reasons: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
     return [
-        {"title": table.title, "header": table.header, "rows": [[_entry(one, reasons) for one in row]
-                                                                for row in table.rows]}
+        {"title": table.title, "header": _telling(table.header, table),
+         "rows": [[_entry(one, reasons) for one in _telling(row, table)] for row in table.rows]}
         for table in layouts
     ]  # fmt: skip
+
+
+def _telling(row: Sequence[Shown], table: Table) -> list[Shown]:
+    """A row, or the header, without columns that have no heading and say the same in every row."""
+    same = [not name and len(set(column)) == 1 for name, *column in zip(table.header, *table.rows, strict=True)]
+    return [one for one, left_out in zip(row, same, strict=True) if not left_out or len(table.rows) == 1]
 
 
 def _entry(shown: Shown, reasons: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
@@ -106,6 +113,7 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
         "ours": _number(line.ours.value),
         "ours_low": _number(line.ours.low),
         "ours_high": _number(line.ours.high),
+        "held": [*map(_number, line.held)] if line.held else [],
         "n_seeds": line.n_seeds,
         "steps": line.steps,
         "reason": line.reason,

@@ -9,13 +9,28 @@ from nalu_bench.analysis.table.place import RECOMPUTED
 
 
 def by_measure(lines: Sequence[Line], named: Mapping[str, str]) -> dict[str, list[Line]]:
-    """Metric and split in words -> its lines with a printed number; `named` has the words, see `Kind`."""
+    """Metric and split in words -> its lines with a printed number; `named` has the words, see `Kind`.
+
+    Where lines are about several operations, a measure of one alone says of which.
+    """
 
     def words(line: Line) -> str:
-        return ", ".join(filter(None, [in_words(line.place.metric, named), line.place.split]))
+        split = line.place.split
+        return ", ".join(filter(None, [in_words(line.place.metric, named), named.get(split, split)]))
 
     shown = [line for line in lines if line.verdict and line.printed and not line.printed.in_words]
-    return grouped(shown, words)
+    several = len(set(map(_operation, shown))) > 1
+    return {_of_one(told, part) if several else told: part for told, part in grouped(shown, words).items()}
+
+
+def _of_one(measure: str, lines: Sequence[Line]) -> str:
+    """The measure, with the operation if it is that of all these lines."""
+    operations = set(map(_operation, lines))
+    return f"{measure}: {operations.pop()}" if len(operations) == 1 and operations != {""} else measure
+
+
+def _operation(line: Line) -> str:
+    return style.operation_label(line.place.task, line.place.operation) if line.place.operation else ""
 
 
 def in_words(metric: str, named: Mapping[str, str]) -> str:
@@ -33,7 +48,7 @@ def labels(lines: Sequence[Line]) -> list[str]:
     """The words by which the rows differ: operation, model, setting."""
     places = [line.place for line in lines]
     columns = [
-        [style.operation_label(place.task, place.operation) if place.operation else "" for place in places],
+        list(map(_operation, lines)),
         [style.label(place.model) if place.model else "" for place in places],
         [place.setting.told() for place in places],
     ]

@@ -20,8 +20,8 @@ APART = 9
 """Distance between the symbols of equal printed rates, in typographic points."""
 
 
-MOST_ENTRIES = 4
-"""Of a line of the legend."""
+MOST_ENTRIES, LINES = 4, 3
+"""Of a line of the legend, and lines of it; a longer one names the models alone."""
 
 
 def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
@@ -44,7 +44,7 @@ def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tupl
     drawn = []
     for axis, (operation, rows) in zip(axes[0], panels.items(), strict=True):
         drawn.append(_panel(axis, runs[runs["operation"] == operation], rows, last).assign(operation=operation))
-        _set_steps(axis, first, last, scale)
+        _set_steps(axis, first, last, scale, 5 if len(panels) < 4 else 2)
         axis.set(xlabel="Training step", ylim=(0, 1))
         if not alone:
             axis.set_title(style.operation_label(rows["task"].iloc[0], str(operation)))
@@ -76,7 +76,8 @@ def _draw_share(axis: "Axes", share: pd.DataFrame, label: str, model: str, numbe
     """Draw the curve of one cell, the cell of its model with this number."""
     look = style.drawing(model)
     width: dict[str, Any] = {"linewidth": 0.7} if number else {}
-    axis.plot(share["step"], share["share"], label=label, color=look["color"], linestyle=look["linestyle"], **width)
+    drawn = {"color": look["color"], "linestyle": look["linestyle"], "gid": style.label(model)}
+    axis.plot(share["step"], share["share"], label=label, **drawn, **width)
     if number == 0:
         axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
 
@@ -101,15 +102,15 @@ def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal
     )
 
 
-def _set_steps(axis: "Axes", first: int, last: int, scale: str) -> None:
-    """Set up the axis of training steps."""
+def _set_steps(axis: "Axes", first: int, last: int, scale: str, most: int) -> None:
+    """Set up the axis of training steps, a linear one with at most so many intervals."""
     if scale == "log":
         axis.set_xscale("log")
         axis.set_xlim(first, last)
     else:
         axis.set_xlim(0, last)
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axis.locator_params(axis="x", nbins=5)
+        axis.locator_params(axis="x", nbins=most)
 
 
 def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
@@ -119,8 +120,14 @@ def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
         axes[0].set_title("\n".join(title), fontsize=8, loc="left")
         axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
         return
-    figure.suptitle("  ".join(title), fontsize=8)
     entries = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if len(entries) > MOST_ENTRIES * LINES:
+        models: dict[str, Any] = {}
+        for line in entries.values():
+            models.setdefault(str(line.get_gid()), line)  # the first of a model is the thick one
+        entries = models
+        title.append("Thin: further settings of a model.")
+    figure.suptitle("  ".join(title), fontsize=8)
     figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=min(len(entries), MOST_ENTRIES))
 
 

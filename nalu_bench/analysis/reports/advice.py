@@ -1,6 +1,6 @@
 """Advice in words: which unit for which operation and range, from shares of solved seeds alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.formats import percent
@@ -16,50 +16,40 @@ NAMED = 4
 
 
 def told(rates: Rates) -> str:
-    """What the shares say, as sentences.
+    """Which units are reliable on all ranges; if none is, which ones on most, and what remains.
 
     >>> told({"nau": {"[1, 2]": 1.0, "[-2, 2]": 1.0}, "nalu": {"[1, 2]": 1.0, "[-2, 2]": 0.0}})
-    'NAU solves at least 95 % of the seeds on all 2 ranges.'
+    'NAU on all 2 ranges.'
     >>> told({"nalu": {"[1, 2]": 0.9, "[-2, 2]": 0.0}})
-    'No unit solves 95 % of the seeds on any of the 2 ranges; NALU comes closest, with 45 % over all.'
+    'None on any of 2 ranges; NALU comes closest, with 45 % over all.'
     """
     ranges = list(next(iter(rates.values()), {}))
     reliable = {unit: [at for at, share in found.items() if share >= RELIABLE] for unit, found in rates.items()}
-    everywhere = [unit for unit, found in reliable.items() if len(found) == len(ranges)]
-    if everywhere:
-        verb = "solves" if len(everywhere) == 1 else "solve"
-        return f"{_units(everywhere)} {verb} at least {percent(RELIABLE)} of the seeds on all {len(ranges)} ranges."
     most = max(map(len, reliable.values()), default=0)
-    if not most:
-        closest = max(rates, key=lambda unit: _mean(rates[unit]), default="")
-        if not closest or not _mean(rates[closest]):
-            return "No unit solves a seed on any range."
-        return (
-            f"No unit solves {percent(RELIABLE)} of the seeds on any of the {len(ranges)} ranges; "
-            f"{style.label(closest)} comes closest, with {percent(_mean(rates[closest]))} over all."
-        )
-    return " ".join(filter(None, [_best(reliable, most, len(ranges)), _open(reliable, rates, ranges)]))
-
-
-def _best(reliable: Mapping[str, Sequence[str]], most: int, ranges: int) -> str:
     best = [unit for unit, found in reliable.items() if len(found) == most]
-    return f"No unit is reliable on all {ranges} ranges. Most are solved by {_units(best)}: {most} of {ranges}."
+    if not most:
+        return _closest(rates, len(ranges))
+    if most == len(ranges):
+        return f"{_units(best)} on all {most} ranges."
+    rest = "".join(f"; on {at} {by}" for at, by in _rest(reliable, best[0], rates))
+    return f"None on all {len(ranges)} ranges. {_units(best)} on {most} of {len(ranges)}{rest}."
 
 
-def _open(reliable: Mapping[str, Sequence[str]], rates: Rates, ranges: Sequence[str]) -> str:
-    """What remains: ranges for other units, and ranges for none."""
-    best = max(reliable, key=lambda unit: len(reliable[unit]))
-    others, none = [], []
-    for at in ranges:
+def _closest(rates: Rates, ranges: int) -> str:
+    closest = max(rates, key=lambda unit: _mean(rates[unit]), default="")
+    if not closest or not _mean(rates[closest]):
+        return f"None on any of {ranges} ranges; no seed is solved."
+    share = percent(_mean(rates[closest]))
+    return f"None on any of {ranges} ranges; {style.label(closest)} comes closest, with {share} over all."
+
+
+def _rest(reliable: Mapping[str, Sequence[str]], best: str, rates: Rates) -> Iterator[tuple[str, str]]:
+    """The ranges on which the best unit is not reliable, and which others are."""
+    for at in rates[best]:
         able = [unit for unit, found in reliable.items() if at in found]
-        if able and at not in reliable[best]:
-            others.append(f"{at} by {_units(able)}")
-        elif not able:
+        if at not in reliable[best]:
             share = max(found.get(at, 0.0) for found in rates.values())
-            none.append(f"{at} (at most {percent(share)})")
-    sentences = [f"Solved by others: {'; '.join(others)}." if others else ""]
-    sentences.append(f"Solved by none: {', '.join(none)}." if none else "")
-    return " ".join(filter(None, sentences))
+            yield at, _units(able) if able else f"none (at most {percent(share)})"
 
 
 def _units(units: Sequence[str]) -> str:

@@ -48,7 +48,8 @@ class Kind:
     Attributes:
         settings: the schema of the `report` block, a dataclass.
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
-        named: metric or pattern -> what it measures, in the words that titles of pages begin with.
+        named: metric or pattern -> what it measures, in the words that titles of pages begin with; split -> its words.
+        asked: what its answers tell, as a heading.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
@@ -70,6 +71,7 @@ class Kind:
         "mae": "Mean absolute error",
         "accuracy": "Share of right answers",
     }
+    asked: ClassVar[str] = ""
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS
     own_words: ClassVar[tuple[str, ...]] = ()
@@ -192,7 +194,7 @@ class Kind:
         raise NotImplementedError
 
     def answers(self, lines: Sequence[Line]) -> list[str]:
-        """What came out, in sentences, beside claims and printed numbers; none by default."""
+        """What came out, as `about: answer`, beside claims and printed numbers; none by default. See `asked`."""
         return []
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":

@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
-from nalu_bench.analysis.reports.advice import Rates, told
+from nalu_bench.analysis.reports.advice import RELIABLE, Rates, told
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
@@ -78,6 +78,7 @@ class Leaderboard(Kind):
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), f"{RATE}_*": (0, 1)}
+    asked = f"units that solve at least {percent(RELIABLE)} of the seeds"
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         f"{RATE}_mse_1e-5": "Share of seeds whose mean squared error is at most 1e-5"
     }
@@ -160,7 +161,8 @@ class Leaderboard(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         parts = self._by_operation(lines)
         advised: list[list[Shown]] = [[name, advice] for name, advice in self._advice(lines)]
-        tables = [Table(f"Which unit for which operation? {self.experiment.title}", ["", ""], advised)]
+        title = f"Which unit for which operation? {self.experiment.title}"
+        tables = [Table(title, ["operation", self.asked], advised)]
         for name, part in parts.items():
             tables += [self._success(name, part), self._totals(name, part)]
         printed = [line for line in lines if line.printed]

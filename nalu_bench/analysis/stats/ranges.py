@@ -95,8 +95,9 @@ def compare_single(
     )
     if given.bound:
         reason = f"the median of our seeds, {median:.4g}, is {'' if agrees else 'not '}above {given.value:g}"
-    low, high = low - given.most, high - given.least
-    return Comparison(verdict, median - given.value, low, high, math.nan, notes, by, f"{reason}{_told(share)}")
+    limits, held = (low - given.most, high - given.least), None if given.bound else (low, high)
+    told = f"{reason}{_told(share)}"
+    return Comparison(verdict, median - given.value, *limits, notes=notes, by=by, reason=told, held=held)
 
 
 def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
@@ -137,7 +138,8 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
         f"{100 * printed:g} % of {examples:,} examples, {100 * least:.1f} to {100 * most:.1f} % (Wilson)"
     )
     by = "" if agrees else points(median - printed)
-    return Comparison(verdict, median - printed, low - most, high - least, math.nan, (), by, f"{reason}{_told(share)}")
+    limits, told = (low - most, high - least), f"{reason}{_told(share)}"
+    return Comparison(verdict, median - printed, *limits, by=by, reason=told, held=(low, high))
 
 
 def _verdict(agrees: bool, exact: bool, share: float) -> tuple[Verdict, float]:

@@ -13,6 +13,9 @@ ALPHA = 0.05
 NOTHING_PRINTED = "no number is printed"
 """The reason why an empty field of the printed numbers is not compared."""
 
+ONLY_ALONE = "decided alone, but not after Holm's correction"
+"""The note of a claim that is not decided because others are tested, too."""
+
 CHOSEN = "the protocol was chosen with this number in view"
 """The note of a number that is fitted, and of the number behind a claim."""
 
@@ -35,11 +38,11 @@ class Verdict(StrEnum):
 
 MEANINGS = {
     Verdict.EXACT: "every seed of ours gives the printed number",
-    Verdict.AGREES: "our seeds' range, or our statistic's interval, holds the printed number, and would not hold most",
+    Verdict.AGREES: "ours is as near to the printed number as the test of such numbers asks; its reason says which",
     Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
-    Verdict.UNINFORMATIVE: "our seeds' range holds the printed number, and is so wide that it would hold most numbers",
+    Verdict.UNINFORMATIVE: "the range of our seeds holds the printed number, but is so wide that it holds most numbers",
     Verdict.DIFFERS: "ours is better or worse than printed, by more than chance",
-    Verdict.INCONCLUSIVE: "our seeds are too few, or spread too much, to decide",
+    Verdict.INCONCLUSIVE: "the seeds, ours or the printed ones, are too few, or spread too much, to decide",
     Verdict.NOT_COMPARABLE: "the two numbers do not measure the same, or ours was trained too little",
     Verdict.SAME_SEEDS: "ours are trained on the very seeds behind the number, which is no independent test",
 }
@@ -53,7 +56,8 @@ class Comparison:
     `difference` is ours minus printed, from `low` to `high` with 95 % confidence: of rates, of natural
     logarithms of medians, or in the metric's unit. It is nan if there is none. `p_value` is nan for comparisons
     outside Holm's correction. `by` says how far we are off, such as `27× worse`, and `reason` what was compared.
-    `threshold` is that of a claim in words, such as `at least 0.5`.
+    `threshold` is that of a claim in words, such as `at least 0.5`. `held` is the range of our seeds against which a
+    printed number without spread is held, in the metric's unit; None if none is.
     """
 
     verdict: Verdict
@@ -65,6 +69,7 @@ class Comparison:
     by: str = ""
     reason: str = ""
     threshold: str = ""
+    held: tuple[float, float] | None = None
 
 
 def settle(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -169,9 +174,8 @@ def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) 
         comparison = replace(comparison, reason="; ".join(filter(None, [comparison.reason, told])))
     if rejected or comparison.p_value > ALPHA or comparison.verdict is Verdict.INCONCLUSIVE:
         return comparison
-    alone = "decided" if comparison.threshold else "excludes 0"
-    notes = (*comparison.notes, f"{alone} alone, but not after Holm's correction")
-    return replace(comparison, verdict=Verdict.INCONCLUSIVE, notes=notes)
+    note = ONLY_ALONE if comparison.threshold else "excludes 0 alone, but not after Holm's correction"
+    return replace(comparison, verdict=Verdict.INCONCLUSIVE, notes=(*comparison.notes, note))
 
 
 def _apart(one: float, other: float) -> tuple[str, str]:

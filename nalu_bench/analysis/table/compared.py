@@ -52,5 +52,5 @@ def _line(row: Row, printed: Printed | None, comparison: Comparison | None) -> L
         return line
     return replace(
         line, verdict=comparison.verdict, by=comparison.by, reason=comparison.reason,
-        notes=(*row.notes, *comparison.notes), threshold=comparison.threshold,
+        notes=(*row.notes, *comparison.notes), threshold=comparison.threshold, held=comparison.held,
     )  # fmt: skip

@@ -47,3 +47,18 @@ def interval(value: float, low: float, high: float, form: Format) -> str:
     if math.isnan(low) or math.isnan(high):
         return form(value)
     return f"{form(value)} [{form(low)}, {form(high)}]"
+
+
+UNITS = (" %", " points")
+
+
+def in_prose(value: float, low: float, high: float, form: Format) -> str:
+    """As `interval`, with the unit once.
+
+    >>> in_prose(0.94, 0.875, 0.972, percent)
+    '94 % [88, 97]'
+    """
+    number, bracket, limits = interval(value, low, high, form).partition(" [")
+    for unit in UNITS:
+        limits = limits.replace(unit, "")
+    return f"{number}{bracket}{limits}"

@@ -107,6 +107,7 @@ class Line:
         verdict: None if nothing is compared. by: how far a number differs. reason: what was compared.
         notes: remarks on our number, then those of the comparison.
         threshold: of ours, by which a claim in words was tested, such as `at least 0.5`; empty for numbers.
+        held: as in `Comparison`; a file does not keep it.
     """
 
     place: Place
@@ -119,6 +120,7 @@ class Line:
     reason: str = ""
     notes: tuple[str, ...] = ()
     threshold: str = ""
+    held: tuple[float, float] | None = None
 
     @property
     def missed(self) -> list[str]:
@@ -130,6 +132,12 @@ class Line:
     def own(self) -> bool:
         """Whether it is about a claim of this project, which no paper makes."""
         return self.printed is not None and self.printed.own
+
+    @property
+    def same(self) -> bool:
+        """Whether ours is the very number that is printed."""
+        number = self.printed.text if self.printed and not self.printed.in_words else ""
+        return not number.startswith(("<", ">")) and math.isclose(float(number or "nan"), self.ours.value)
 
     @property
     def judged(self) -> bool:

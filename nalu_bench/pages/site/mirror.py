@@ -17,9 +17,6 @@ from nalu_bench.pages.site import pictures
 HOME, INDEX, API = "index.html", "results/index.html", "api"
 """The first page of the site, where the repository has it, and the folder of the API."""
 
-LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]+)')
-"""A link to a file, up to its anchor."""
-
 FENCE = re.compile(r"^(```\w+) .*", re.MULTILINE)
 """The head of a block of code that names its file, which the library does not know."""
 
@@ -80,7 +77,7 @@ def _moved(text: str, name: str) -> tuple[str, set[str]]:
         linked.add(target)
         return found[1] + relpath(place(target), dirname(place(name)) or ".")
 
-    return LINK.sub(link, text), linked
+    return document.LINK.sub(link, text), linked
 
 
 def _target(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -100,7 +100,8 @@ class Accuracies(Kind):
         def compare(printed: Printed) -> Comparison:
             if not printed.text:
                 return not_comparable(NOTHING_PRINTED)
-            return compare_share(shares, printed.number() / 100, self.report.examples)
+            found = compare_share(shares, printed.number() / 100, self.report.examples)
+            return replace(found, held=None)  # the interval of ours is that range
 
         median = Value(float(np.median(lenient)), *middle_range(lenient))
         return [

@@ -66,6 +66,7 @@ class FinalErrors(Kind):
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         "mse_median": "Mean squared error, median of the seeds",
         "mse_min": "Mean squared error, the best seed",
+        "validation": "interpolation",
     }
 
     def needs(self) -> Sequence[str]:

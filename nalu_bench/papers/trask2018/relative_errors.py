@@ -81,6 +81,7 @@ class RelativeErrors(Kind):
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         RELATIVE: "Squared error in % of an untrained model's",
         UNTRAINED: "Mean squared error of an untrained model",
+        "validation": "interpolation",
     }
     shows_notes = True
 

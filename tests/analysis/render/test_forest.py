@@ -55,8 +55,22 @@ def test_a_bound_is_drawn_at_its_number() -> None:
     assert figure.axes[0].lines[0].get_xdata() == [999.0]  # type: ignore[attr-defined]
 
 
+def test_the_range_of_the_seeds_is_drawn_where_a_number_is_held_against_it() -> None:
+    held = replace(LINE, ours=Value(0.5), held=(0.1, 0.9))
+    for line, ends in ((held, [[0.1, 0.9]]), (replace(held, held=None), [])):
+        (figure,) = drawn(line).values()
+        thin = [one for one in figure.axes[0].lines if one.get_linewidth() < 0.7]  # type: ignore[attr-defined]
+        assert [list(one.get_xdata()) for one in thin] == ends
+
+
 def test_rows_have_the_words_by_which_they_differ() -> None:
     other = replace(LINE, place=PLACE.at(operation="add"))
     assert labels([LINE, other]) == ["a × b", "a + b"]
     assert labels([LINE]) == ["NMU"]
     assert list(by_measure([LINE, replace(LINE, place=PLACE.at(split=""))], {})) == ["mae, extrapolation", "mae"]
+
+
+def test_a_measure_of_one_of_several_operations_says_of_which() -> None:
+    lines = [LINE, replace(LINE, place=PLACE.at(operation="add")), replace(LINE, place=PLACE.at(metric="mse"))]
+    words = {"mse": "Squared error", "extrapolation": "outside"}
+    assert list(by_measure(lines, words)) == ["mae, outside", "Squared error, outside: a × b"]

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -86,3 +87,15 @@ def test_what_is_not_there_is_a_dash() -> None:
 
 def test_a_page_of_what_is_only_computed_shows_its_tables() -> None:
     assert "href" not in html.tables([TABLE], LINES, pd.DataFrame(columns=RUN_COLUMNS))
+
+
+def test_a_label_that_all_rows_have_is_left_out_of_a_page() -> None:
+    rows = [["NAU", "ours (25 seeds)", "1"], ["NMU", "ours (25 seeds)", "2"]]
+    assert "ours (25" not in html.tables([Table("Rates", ["Model", "", "rate"], rows)], [])
+    assert "ours (25" in html.tables([Table("Rates", ["Model", "", "rate"], [rows[0], ["NMU", "ours", "2"]])], [])
+
+
+def test_a_page_tells_the_range_that_a_printed_number_is_held_against() -> None:
+    held = replace(FINE, held=(0.25, 0.75))
+    assert "seeds: 0.25 to 0.75" in html.numbers([held], RUNS, {})
+    assert "seeds:" not in html.numbers([FINE], RUNS, {})

@@ -1,0 +1,43 @@
+"""What the verdicts on printed numbers say together, in a sentence."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.line import Line
+from nalu_bench.analysis.table.place import RECOMPUTED
+
+DECIDED = {
+    "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,), "are not decided": (Verdict.INCONCLUSIVE,),
+}  # fmt: skip
+"""What some compared numbers do -> their verdicts."""
+
+SPENT = {
+    Verdict.UNINFORMATIVE: "tell nothing, as our seeds spread too widely",
+    Verdict.FITTED: "agree, but were used to choose the protocol",
+    Verdict.NOT_COMPARABLE: "more cannot be compared",
+}
+"""What the others do."""
+
+
+def compared(lines: Sequence[Line]) -> str:
+    """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
+    numbers = [line for line in lines if line.counted and line.printed and not line.printed.in_words]
+    again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
+    printed = [line for line in numbers if line not in again]
+    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the source's runs", again))
+    return " ".join(filter(None, told))
+
+
+def _compared(what: str, lines: Sequence[Line]) -> str:
+    found = Counter(line.verdict for line in lines)
+    apart = found[Verdict.NOT_COMPARABLE]
+    judged = found.total() - apart
+    if not judged:
+        return f"None of {apart:,} {what} can be compared yet." if apart else ""
+    counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
+    told = [f"{count:,} {does}" for does, count in counts.items() if count or does in ("agree", "differ")]
+    alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
+    equal = f" ({alike:,} of them are equal to ours)" if alike else ""
+    rest = [f"; {found[verdict]:,} {does}" for verdict, does in SPENT.items() if found[verdict]]
+    return f"Of {judged:,} {what} that are compared, {', '.join(told)}{equal}{''.join(rest)}."
