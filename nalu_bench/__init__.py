@@ -48,4 +48,6 @@ def load(name: str, budget: str | None = None) -> "Loaded":
         raise UsageError(
             f'load takes the name of an experiment as a text, such as "madsen2020/table2", got {name!r:.60}.'
         )
+    if not isinstance(budget, str | None):
+        raise UsageError(f'load takes the name of a budget as a text, such as "paper", got {budget!r:.60}.')
     return loaded.load(name, budget)

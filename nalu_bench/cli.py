@@ -92,6 +92,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         told = f"{in_a_line(error)}: there must be room for what was asked; raise the limit, or set device.workers=1"
         print(f"error: {told}.", file=sys.stderr)
         return 1
+    except MemoryError:
+        print("error: memory must suffice for what was asked, and ran out; ask for less.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130

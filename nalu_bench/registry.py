@@ -124,10 +124,18 @@ def installed(group: str) -> Installed:
         try:
             points += _points(package, group)
         except Exception as error:  # importlib.metadata has no error of its own for them
-            name = package.metadata["Name"]
             why = f"{type(error).__name__}: {error}"
-            lost.append(f"The entry points of the package {name} cannot be read: {why}; mend {name}, or uninstall it.")
+            lost.append(f"The entry points of {_named(package)} cannot be read: {why}; mend it, or uninstall it.")
     return Installed(tuple(dict.fromkeys(points)), tuple(lost))
+
+
+def _named(package: Distribution) -> str:
+    """The name of a package, or the folder that it lies in if its metadata cannot be read."""
+    try:
+        name = package.metadata["Name"]
+    except Exception:  # as for its entry points
+        name = None
+    return f"the package {name}" if name else f"a package in {package.locate_file('')}"
 
 
 def _points(package: Distribution, group: str) -> Iterator[EntryPoint]:

@@ -484,6 +484,13 @@ def test_a_limit_of_the_machine_ends_in_a_line(
     assert main(["list"]) == 1
     assert "error: [Errno 24] Too many open files: there must be room" in capsys.readouterr().err
 
+    def endless(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(names, "names", endless)
+    assert main(["list"]) == 1
+    assert capsys.readouterr().err == "error: memory must suffice for what was asked, and ran out; ask for less.\n"
+
 
 def test_show_says_what_run_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "task.operation=foo"]) == 0
@@ -512,6 +519,7 @@ def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) 
     ("name", "value", "code", "told"),
     [
         ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
+        pytest.param("TQDM_MININTERVAL", "abc", 2, "(TORCH_..., TQDM_...)", marks=pytest.mark.slow),
         pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=pytest.mark.slow),
         pytest.param("SOURCE_DATE_EPOCH", "1764172800000", 0, "it is left out", marks=pytest.mark.slow),
         pytest.param("SOURCE_DATE_EPOCH", "", 0, "", marks=pytest.mark.slow),

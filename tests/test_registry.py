@@ -93,6 +93,17 @@ def test_a_damaged_file_of_entry_points_costs_only_its_own_names(
         assert "The entry points of the package damaged cannot be read: " in str(caught.value)
 
 
+def test_metadata_that_cannot_be_read_costs_only_the_packages_own_names(
+    install: Callable[[str, bytes], None], tmp_path: Path
+) -> None:
+    install("damaged", b"[nalu_bench.units]\nmine = mine:Mine\n")
+    (tmp_path / "damaged-1.0.dist-info/METADATA").write_bytes(b"Name: damaged\nVersion: 1.0\nAuthor: Andr\xe9\n")
+    found = Registry("unit", registry.units.package)
+    assert found.version("nau") >= 1
+    with pytest.raises(UsageError, match=f"The entry points of a package in {tmp_path}.* cannot be read: Unicode"):
+        found.entry("mine")
+
+
 @pytest.mark.parametrize("value", ["", "mine", "mine:", "mine Mine", "no such module!", ":Mine"])
 def test_a_malformed_entry_point_is_refused_when_it_is_chosen(
     value: str, install: Callable[[str, bytes], None]

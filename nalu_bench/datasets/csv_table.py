@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LEAST_APART = 0.9
 """The share of a column's different values that a precision must keep apart (our choice)."""
 
+LARGEST = 1_000_000_000
+"""Bytes of a file; its cells take several times as much memory while it is read."""
+
 HELD = 15
 """Digits of a decimal number that float64 always holds."""
 
@@ -185,6 +188,9 @@ def _check_names(path: str, names: list[str]) -> None:
 def _content(path: str) -> bytes:
     try:
         refuse_pipe(Path(path))
+        if (size := Path(path).stat().st_size) > LARGEST:
+            most = f"{LARGEST / 1e9:g} GB"
+            raise UsageError(f"{path} must have at most {most}, got {size / 1e9:.1f} GB; train on a part of its rows.")
         return Path(path).read_bytes()
     except OSError as error:
         raise UsageError(

@@ -18,6 +18,7 @@ from tabulate import tabulate
 from nalu_bench import paths
 from nalu_bench.analysis.outcome import duration, verdicts
 from nalu_bench.analysis.printed.published import read, typed
+from nalu_bench.analysis.render.markdown import escaped
 from nalu_bench.analysis.report import LEAST_SHARE
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
@@ -54,7 +55,7 @@ def article(experiments: Sequence["Loaded"]) -> str:
     return rendered(
         "article.md", **title_page(paths.citation()), **_rules(),
         experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
-        own=own, references=[paper.reference for paper in papers if paper.folder in printed],
+        own=own, references=[paper.reference for paper in papers if paper.folder in printed and paper.reference],
         questions=_by_question(experiments), by_unit=_by_unit(experiments, papers),
         same_seeds=numbers.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
@@ -109,7 +110,7 @@ class _Paper:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.name, self._path = folder, folder.name, folder / "README.md"
-        self.title = self._path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+        self.title = _read(self._path).partition("\n")[0].lstrip("# ") or self.name
 
     @property
     def reference(self) -> str:
@@ -121,16 +122,22 @@ class _Paper:
 
 
 def _title(loaded: "Loaded") -> str:
-    return f"{loaded.experiment.source}: {loaded.experiment.title}"
+    return escaped(loaded.experiment.about)
+
+
+def _read(path: Path) -> str:
+    """The text of a page; empty if there is none."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _paragraph(path: Path) -> str:
-    """The first paragraph below the title."""
-    return LINK.sub(lambda link: _moved(link[1], path), prose.plain(path.read_text(encoding="utf-8")).split("\n\n")[1])
+    """The first paragraph below the title; empty if there is none."""
+    _, first, *_ = [*prose.plain(_read(path)).split("\n\n"), ""]
+    return LINK.sub(lambda link: _moved(link[1], path), first)
 
 
 def _section(path: Path, heading: str) -> str:
-    text = prose.section(path.read_text(encoding="utf-8"), heading)
+    text = prose.section(_read(path), heading)
     return re.sub(r"^#+ ", "#### ", LINK.sub(lambda link: _moved(link[1], path), prose.plain(text)), flags=re.M).strip()
 
 

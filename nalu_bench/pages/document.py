@@ -1,5 +1,6 @@
 """A text in Markdown as HTML: as a page, or as a part of another one."""
 
+import html
 import re
 from os.path import relpath
 from pathlib import Path
@@ -14,6 +15,11 @@ TOC = {"toc": {"toc_depth": "2-2"}}
 
 LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]+)')
 """A link to a file, up to its anchor."""
+
+
+ADDRESS = re.compile(r'((?:href|src)=")([^"]*)')
+
+SCHEMES = ("http", "https", "mailto")
 
 
 def page(text: str, title: str) -> str:
@@ -31,5 +37,15 @@ def part(text: str, file: Path, folder: Path) -> str:
 
 
 def _html(text: str) -> str:
-    body: str = markdown.markdown(text, extensions=["tables", "toc", "fenced_code"], extension_configs=TOC)
-    return body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    """HTML in a text is text: whoever wrote it, it runs nothing."""
+    parser = markdown.Markdown(extensions=["tables", "toc", "fenced_code"], extension_configs=TOC)
+    parser.preprocessors.deregister("html_block")
+    parser.inlinePatterns.deregister("html")
+    wide = parser.convert(text).replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    return ADDRESS.sub(_address, wide)
+
+
+def _address(found: re.Match[str]) -> str:
+    """An address without a scheme, or with one that runs nothing."""
+    scheme = re.match(r"[a-z][a-z\d+.-]*(?=:)", re.sub(r"[\s\0]", "", html.unescape(found[2])).lower())
+    return found[0] if scheme is None or scheme[0] in SCHEMES else f"{found[1]}#"

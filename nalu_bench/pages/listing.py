@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.render.markdown import escaped
 from nalu_bench.pages.index import scale
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def listing(experiments: Sequence["Loaded"]) -> str:
     rows = [
         [
             f"`{one.experiment.name}`",
-            f"[{one.experiment.source}: {one.experiment.title}]({one.experiment.name}/table.md)",
+            f"[{escaped(one.experiment.about)}]({one.experiment.name}/table.md)",
             _protocol(one),
             scale(one),
             duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",

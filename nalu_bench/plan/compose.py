@@ -248,6 +248,8 @@ def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
 def _parse(argument: str) -> Override:
     try:
         return OverridesParser.create().parse_override(argument)
+    except RecursionError:
+        raise UsageError(f"brackets must not be nested so deeply, got {argument!r:.60}; write fewer of them.") from None
     except HydraException:
         raise UsageError(f"cannot read '{argument}': {_readable(argument)}.") from None
 

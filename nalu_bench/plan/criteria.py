@@ -1,5 +1,6 @@
 """The threshold that a solved run passes: the same for the progress bar, the terminal and the tables."""
 
+import math
 from typing import Any
 
 from nalu_bench.errors import UsageError
@@ -26,7 +27,8 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
     if criterion == REFERENCE:
         return None
     value: Any = cell.task.threshold(criterion, samples=SAMPLES)
-    if value is not None and (isinstance(value, bool | str) or not hasattr(value, "__float__")):
+    no_number = isinstance(value, bool | str) or not hasattr(value, "__float__")
+    if value is not None and (no_number or math.isnan(float(value))):
         raise UsageError(f"the threshold of the task {cell.task.kind} must be a number or None, got {value!r:.60}.")
     return None if value is None else float(f"{float(value):.10g}")
 

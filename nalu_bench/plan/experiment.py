@@ -194,6 +194,11 @@ class Experiment:
         return f"{self.title} ({self.source})"
 
     @property
+    def about(self) -> str:
+        """The same for lists: `Paper, Table 1: Title`."""
+        return f"{self.source}: {self.title}"
+
+    @property
     def artifact(self) -> str:
         """`table1` of `madsen2020/table1`."""
         return self.name.rpartition("/")[2]

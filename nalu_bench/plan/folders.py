@@ -52,6 +52,9 @@ class Parser(PARSER):  # type: ignore[misc]
 MOST_VALUES = 1_000_000
 """Keys and values of a YAML file; the largest that are shipped have some thousands."""
 
+MOST_LEVELS, LONG = 1_000, 10_000
+"""Levels of a YAML file: libyaml ends the program if there are some ten thousands, which takes a long text."""
+
 
 @dataclass(frozen=True)
 class Installed:
@@ -126,6 +129,7 @@ def text(path: Path) -> str:
     """
     try:
         found = read_text(path)
+        _refuse_deep(found)
         root = yaml.compose(found, Parser)
         count, nodes = _count(root, {}), list(_nodes(root, set()))
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:  # the latter for one that is nested too deep
@@ -141,6 +145,15 @@ def text(path: Path) -> str:
         if why := _surprise(node):
             raise UsageError(f"{path}, line {node.start_mark.line + 1}: {why}.")
     return found
+
+
+def _refuse_deep(found: str) -> None:
+    """Raise ValueError for a text of too many levels."""
+    level = 0
+    for event in yaml.parse(found, Parser) if len(found) > LONG else ():
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if level > MOST_LEVELS:
+            raise ValueError(f"it must have at most {MOST_LEVELS:,} levels")
 
 
 def _nodes(node: Any, seen: set[int]) -> Iterator[Any]:

@@ -39,12 +39,15 @@ def check(machine: Machine, todo: Sequence[Job]) -> dict[str, BaseException]:
 
 
 def _check_torch() -> None:
-    """Raise UsageError where torch refuses to be imported, as with another word in TORCH_LOGS."""
+    """Raise UsageError where torch refuses to be imported, as with another word in TORCH_LOGS or TQDM_MININTERVAL."""
     try:
         import torch  # noqa: F401
-    except ValueError as error:
-        first = next(filter(None, map(str.strip, str(error).splitlines())), "")
-        raise UsageError(f"torch cannot be imported here: {first:.300}; see the variables TORCH_...") from None
+    except Exception as error:  # its libraries raise whatever they like
+        first = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+        raise UsageError(
+            f"torch cannot be imported here: {first:.300}; see the variables of its libraries (TORCH_..., TQDM_...), "
+            "or install it again."
+        ) from None
 
 
 def _check_device(machine: Machine) -> None:

@@ -77,16 +77,16 @@ def parse(text: str) -> Template:
         UsageError if it is no expression of letters, +, - and at most one conditional, if it has no operator or more
             than nine tokens, and if a letter comes twice.
     """
+    tokens = tuple(token for token in re.findall(r"\w+|[^\s\w]", text) if token not in "()")
+    if len(tokens) > MOST_TOKENS:
+        raise UsageError(f"a template must have at most {MOST_TOKENS} tokens, got {len(tokens)} in {text!r:.60}.")
     try:
         value = _value(ast.parse(text, mode="eval").body, text)
-    except SyntaxError:
+    except SyntaxError:  # also for parentheses that are nested deeply
         raise _refused(text) from None
-    tokens = tuple(token for token in re.findall(r"\w+|[^\s\w]", text) if token not in "()")
     letters = tuple(token for token in tokens if token not in OPERATORS)
     if len(letters) == len(tokens):
         raise UsageError(f"a template must have an operator ({', '.join(OPERATORS)}), got {text!r}.")
-    if len(tokens) > MOST_TOKENS:
-        raise UsageError(f"a template must have at most {MOST_TOKENS} tokens, got {len(tokens)} in {text!r}.")
     if len({*letters}) < len(letters):
         raise UsageError(f"every letter of a template must stand for an integer of its own, got {text!r}.")
     left, right = value.test or ({}, {})

@@ -19,8 +19,8 @@ from nalu_bench.training.random import streams
 def check_network(cell: Cell, network: Network) -> None:
     """Raise UsageError for a network that cannot be trained.
 
-    Every parameter must have an initial value, and every penalty a factor. There may be no buffers, no units that ask
-    for noise and get none, and no factors without a penalty.
+    Every parameter must have an initial value and a gradient, and every penalty a factor. There may be no buffers, no
+    units that ask for noise and get none, and no factors without a penalty.
 
     Raises:
         ValueError if a unit returns a wrong shape.
@@ -31,6 +31,12 @@ def check_network(cell: Cell, network: Network) -> None:
     buffers = sorted(name for name, _ in network.named_buffers())
     if buffers:
         raise UsageError(f"{cell.model.name}'s units must keep their constants as numbers, not as buffers: {buffers}.")
+    frozen = sorted(name for name, parameter in network.named_parameters() if not parameter.requires_grad)
+    if frozen:
+        raise UsageError(
+            f"every parameter of {cell.model.name}'s units is trained, and must require a gradient; keep as a number "
+            f"what stays as it is: {frozen}."
+        )
     noisy = sorted(path for path, unit in network.units() if unit.noise)
     if noisy and not network.noise:
         raise UsageError(

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.stats.samples import compare_values
 from nalu_bench.pages import article, numbers, prose
 from nalu_bench.pages.build import reported
+from nalu_bench.pages.listing import listing
 from nalu_bench.pages.title_page import title_page
 
 RESULTS = paths.CHECKOUT / "results"
@@ -62,6 +64,15 @@ def test_it_is_the_same_to_the_byte_wherever_it_is_made(
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     assert article.article(list(reported(RESULTS))) == text
     assert str(paths.CHECKOUT) not in text
+
+
+def test_an_experiment_of_a_package_needs_no_page_and_its_title_is_text(tmp_path: Path) -> None:
+    one = next(reported(RESULTS))
+    titled = replace(one.experiment, folder=tmp_path / "mine", title="Sums | products <script>x</script>")
+    found = [replace(one, experiment=titled)]
+    shown = article.page(article.article(found))
+    assert "<script>" not in shown + listing(found)
+    assert f"Sums \\| products &lt;script>x&lt;/script>]({titled.name}/table.md) |" in listing(found)
 
 
 def test_every_printed_number_that_counts_is_in_the_table_by_unit_once() -> None:

@@ -1,5 +1,6 @@
 """One threshold for the progress bar and the table; a criterion may come from other runs."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -68,6 +69,16 @@ def test_an_unknown_criterion_is_refused_and_one_of_other_runs_is_not_known_befo
     with pytest.raises(UsageError, match="unknown criterion 'author'"):
         criteria.threshold(make_cell(), "author")
     assert criteria.threshold(make_cell(), criteria.REFERENCE) is None
+
+
+@pytest.mark.parametrize("value", [math.nan, "low", True])
+def test_a_threshold_that_is_no_number_is_refused(
+    value: object, make_cell: Callable[..., Cell], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = make_cell()
+    monkeypatch.setattr(type(cell.task), "threshold", lambda *_, **__: value)
+    with pytest.raises(UsageError, match="must be a number or None, got"):
+        criteria.threshold(cell)
 
 
 class Beaten(Kind):

@@ -234,6 +234,23 @@ def test_aliases_that_stand_for_billions_of_values_are_refused_at_once(
     assert "cannot be read, see nalu-bench status" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("levels", ["[" * 40_000, "- " * 40_000])
+def test_a_file_of_too_many_levels_is_refused_and_stops_no_list(
+    levels: str, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """libyaml would end the program."""
+    write().write_text(f"title:\n  {levels}")
+    with pytest.raises(UsageError, match="it must have at most 1,000 levels"):
+        experiment.load("mine/table")
+    assert main(["list", "experiment"]) == 0
+    assert "cannot be read, see nalu-bench status" in capsys.readouterr().out
+
+
+def test_brackets_that_are_nested_too_deeply_in_a_command_are_refused() -> None:
+    with pytest.raises(UsageError, match="brackets must not be nested so deeply"):
+        compose.configuration(["task=ten_parameter", f"model.layers={'[' * 1000}{']' * 1000}"])
+
+
 def test_a_setting_of_another_type_is_told_what_it_must_be(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     for settings, must in (
         ("layout: [a, b]", "layout must be a mapping of names to lists of texts, got ['a', 'b']"),

@@ -110,6 +110,8 @@ def test_other_ranges_and_templates_of_the_same_sizes_share_one_program() -> Non
         ("task.templates=[['a if b <= c else d']]", "must be made of letters"),
         ("task.templates=[['a + a']]", "an integer of its own"),
         ("task.templates=[['a + b + c + d + e + f']]", "at most 9 tokens, got 11"),
+        (f"task.templates=[['{'a + ' * 1200}a']]", "at most 9 tokens, got 2401"),
+        (f"task.templates=[['{'(' * 500}a + b{')' * 500}']]", "must be made of letters"),
         ("task.templates=[['a - (b - c)','a - b - c']]", "must differ in what is read"),
         ("task.templates=[['(c if a < b else d) + e','(c if a < b else d + e)']]", "must differ in what is read"),
         ("task.ranges=[[0,100],[50,1000],[1000,10000]]", "must not overlap, and that of validation begins at 50"),

@@ -261,6 +261,15 @@ def test_a_file_that_cannot_be_used_is_refused_in_plain_words_before_training(
     assert all(part in error for part in (message or "").split(" ... ")), error
 
 
+def test_a_file_that_would_fill_the_memory_is_refused_unread(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(csv_table, "LARGEST", 100)
+    Path("my.csv").write_text("a,b,y,z\n" + "1,1,1,1\n" * 100)
+    assert main(["run", *words()]) == 2
+    assert "my.csv must have at most 1e-07 GB, got 0.0 GB; train on a part of its rows" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

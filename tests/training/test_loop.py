@@ -764,8 +764,21 @@ class Buffered(Linear):
         self.register_buffer("two", torch.tensor(2.0))
 
 
+class Frozen(Linear):
+    """A unit whose bias shall stay as it is."""
+
+    def __init__(self, in_features: int, out_features: int) -> None:
+        super().__init__(in_features, out_features)
+        self.b.requires_grad_(False)
+
+
 @pytest.mark.parametrize(
-    ("unit", "message"), [(Forgetful, r"missing \['layers.0.b'\]"), (Buffered, r"not as buffers: \['layers.0.two'\]")]
+    ("unit", "message"),
+    [
+        (Forgetful, r"missing \['layers.0.b'\]"),
+        (Buffered, r"not as buffers: \['layers.0.two'\]"),
+        (Frozen, r"must require a gradient; keep as a number what stays as it is: \['layers.0.b'\]"),
+    ],
 )
 def test_units_whose_values_would_be_left_undefined_are_refused(
     make_cell: MakeCell, unit: type[Linear], message: str
