@@ -91,7 +91,7 @@ class Claim:
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
-            return "not decided once it is corrected for the number of claims"
+            return "not decided after correction for the number of claims, though it would be alone"
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
@@ -118,7 +118,7 @@ def by_question(found: Sequence[Claim]) -> dict[str, list[Claim]]:
     """Question -> its claims, tested ones first; short lists before long ones."""
     parts = grouped(found, lambda claim: claim.asks)
     return {
-        asks: sorted(part, key=lambda claim: claim.outcome is Outcome.UNTESTED)
+        asks: sorted(part, key=lambda claim: sum(line.verdict is Verdict.NOT_COMPARABLE for line in claim.lines))
         for asks, part in sorted(parts.items(), key=lambda item: (not item[0], len(item[1])))
     }
 
@@ -163,21 +163,21 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many of its tests: `Missed: a × b in extrapolation (4 of 4 tests).`"""
+    """The places that miss a claim, and in how many of its tests: `Missed only at a² in extrapolation (4 of 4 …).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Missed: {'; '.join(told)}."
+    return f"Missed only at {'; '.join(told)}."
 
 
 def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:
     """Our threshold as a sentence, in the unit of our number; empty if it is more than a number."""
     thresholds = {line.threshold for line in lines if line.threshold}
     found = THRESHOLD.fullmatch(thresholds.pop()) if len(thresholds) == 1 else None
-    return f"We ask for {found[1]} {form(float(found[2]))}{unit}." if found else ""
+    return f"The claim needs {found[1]} {form(float(found[2]))}{unit}." if found else ""
 
 
 def where(line: Line) -> str:

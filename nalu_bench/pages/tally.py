@@ -8,14 +8,19 @@ from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import RECOMPUTED
 
 DECIDED = {
-    "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,), "are not decided": (Verdict.INCONCLUSIVE,),
-}  # fmt: skip
-"""What some compared numbers do -> their verdicts."""
+    ("agrees", "agree"): (Verdict.EXACT, Verdict.AGREES),
+    ("differs", "differ"): (Verdict.DIFFERS,),
+    ("is not decided", "are not decided"): (Verdict.INCONCLUSIVE,),
+}
+"""What one compared number does, or several do -> their verdicts."""
 
 SPENT = {
-    Verdict.UNINFORMATIVE: "tell nothing, as our seeds spread too widely",
-    Verdict.FITTED: "agree, but were used to choose the protocol",
-    Verdict.NOT_COMPARABLE: "more cannot be compared",
+    Verdict.UNINFORMATIVE: (
+        "tells nothing, as our seeds spread too widely",
+        "tell nothing, as our seeds spread too widely",
+    ),
+    Verdict.FITTED: ("agrees, but was used to choose the protocol", "agree, but were used to choose the protocol"),
+    Verdict.NOT_COMPARABLE: ("more cannot be compared", "more cannot be compared"),
 }
 """What the others do."""
 
@@ -36,8 +41,12 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
     if not judged:
         return f"None of {apart:,} {what} can be compared yet." if apart else ""
     counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
-    told = [f"{count:,} {does}" for does, count in counts.items() if count or does in ("agree", "differ")]
+    told = [_counted(count, does) for does, count in counts.items() if count or "differ" in does or "agree" in does]
     alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
-    equal = f" ({alike:,} of them are equal to ours)" if alike else ""
-    rest = [f"; {found[verdict]:,} {does}" for verdict, does in SPENT.items() if found[verdict]]
+    equal = f" (ours is the same number in {alike:,})" if alike else ""
+    rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]
     return f"Of {judged:,} {what} that are compared, {', '.join(told)}{equal}{''.join(rest)}."
+
+
+def _counted(count: int, does: tuple[str, str]) -> str:
+    return f"{count:,} {does[count != 1]}"

@@ -53,7 +53,10 @@ def test_the_tests_of_a_claim_say_one_thing_together(verdicts: list[Verdict], ou
 
 def test_a_claim_that_is_decided_only_alone_says_so() -> None:
     line = replace(LINE, verdict=Verdict.INCONCLUSIVE, notes=(ONLY_ALONE,))
-    assert replace(CLAIM, lines=[line]).verdict == "not decided once it is corrected for the number of claims"
+    assert (
+        replace(CLAIM, lines=[line]).verdict
+        == "not decided after correction for the number of claims, though it would be alone"
+    )
 
 
 def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() -> None:
@@ -77,7 +80,7 @@ def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -
     value, low, high = (f"{100 * each:.0f}" for each in line.ours)
     (fails,) = [claim.found for says, claim in found.items() if says.startswith("Every non-linear activation fails")]
     fewest = f"With the activation that fails least, {value} % [{low}, {high}] of the networks err by more than 1 %."
-    assert fails == f"{fewest} We ask for at least 50 %."
+    assert fails == f"{fewest} The claim needs at least 50 %."
     several = [claim for claim in claims([nalu_bench.load("trask2018/table6")]) if len(claim.lines) > 1]
     assert several
     for claim in several:

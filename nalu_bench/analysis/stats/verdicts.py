@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 MEANINGS = {
     Verdict.EXACT: "every seed of ours gives the printed number",
-    Verdict.AGREES: "ours is as near to the printed number as the test of such numbers asks; its reason says which",
+    Verdict.AGREES: "ours is near the printed number, by a test that could tell them apart; press it for which",
     Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
     Verdict.UNINFORMATIVE: "the range of our seeds holds the printed number, but is so wide that it holds most numbers",
     Verdict.DIFFERS: "ours is better or worse than printed, by more than chance",

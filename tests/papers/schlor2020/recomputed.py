@@ -45,11 +45,16 @@ def sums() -> str:
 
 
 def where() -> str:
-    """How many of the rates that differ are those of iNALUs."""
+    """How many of the rates that differ are those of iNALUs, and to which side."""
     rates = _rates()
     differs = rates[rates["verdict"] == "differs"]
     mine = differs["model"].str.contains("inalu") & ~differs["model"].str.contains("schlor")
-    return f"{mine.sum()} of the {len(differs)} rates that differ are those of iNALUs"
+    higher = differs["ours"].astype(float) > differs["printed"].astype(float)
+    assert (higher == mine).all()
+    return (
+        f"{mine.sum()} of the {len(differs)} rates that differ are those of iNALUs, and higher; the others are those "
+        "of NALUs, and lower"
+    )
 
 
 def _share(operation: str, model: str, again: bool = True) -> tuple[str, str]:
