@@ -170,13 +170,15 @@ def _seeds(runs: pd.DataFrame, cell: Cell) -> set[int]:
 def _with_earlier(now: Measured, before: Measured, wanted: Sequence[Wanted]) -> Measured:
     """Add the earlier rows of cells and seeds asked for that the store lacks, in the order of the cells."""
     asked = {(want.cell.digest, seed) for want in wanted for seed in want.seeds}
-    have = set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))
+    lacking = pd.MultiIndex.from_tuples(
+        sorted(asked - set(zip(now.runs.get("cell", []), now.runs.get("seed", []), strict=True))),
+        names=["cell", "seed"],
+    )
     order = {want.cell.digest: position for position, want in enumerate(wanted)}
     words = {want.cell.digest: row_words(want) for want in wanted}
 
     def earlier(frame: pd.DataFrame) -> pd.DataFrame:
-        keys = pd.Series(list(zip(frame["cell"], frame["seed"], strict=True)), index=frame.index, dtype=object)
-        return frame[[key in asked and key not in have for key in keys]]
+        return frame[pd.MultiIndex.from_frame(frame[["cell", "seed"]]).isin(lacking)]
 
     def together(first: pd.DataFrame, second: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         union = _concat([first, earlier(second)])

@@ -18,8 +18,10 @@ LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]
 
 
 ADDRESS = re.compile(r'((?:href|src)=")([^"]*)')
+"""Where a link leads, or what a picture is."""
 
 SCHEMES = ("http", "https", "mailto")
+"""Those of addresses that run nothing."""
 
 
 def page(text: str, title: str) -> str:

@@ -105,6 +105,14 @@ def files(group: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def file(group: str, name: str) -> Path | None:
+    """The YAML file of one name of a group, as in `files`; None if there is none."""
+    if Path(name).name != name:
+        return None
+    paths = (folder / group / f"{name}.yaml" for folder in of_configurations())
+    return next(filter(Path.exists, paths), None)
+
+
 @functools.cache
 def values(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file; raises UsageError if it cannot be read."""

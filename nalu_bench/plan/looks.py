@@ -65,5 +65,5 @@ def _printable(label: str, name: str) -> str:
 
 def _values(group: str, name: str) -> dict[str, Any]:
     """The keys and values of a YAML file in any folder of configurations; empty if there is no such file."""
-    path = folders.files(group).get(name)
+    path = folders.file(group, name)
     return folders.values(path) if path else {}

@@ -71,17 +71,18 @@ def _reasons(lines: Sequence[Line], runs: pd.DataFrame | None) -> dict[int, dict
 
 
 def _shown(layouts: Sequence[Table], reasons: Mapping[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {"title": table.title, "header": _telling(table.header, table),
-         "rows": [[_entry(one, reasons) for one in _telling(row, table)] for row in table.rows]}
-        for table in layouts
-    ]  # fmt: skip
+    found = []
+    for table in layouts:
+        kept = _telling(table)
+        rows = [[_entry(row[column], reasons) for column in kept] for row in table.rows]
+        found.append({"title": table.title, "header": [table.header[column] for column in kept], "rows": rows})
+    return found
 
 
-def _telling(row: Sequence[Shown], table: Table) -> list[Shown]:
-    """A row, or the header, without columns that have no heading and say the same in every row."""
-    same = [not name and len(set(column)) == 1 for name, *column in zip(table.header, *table.rows, strict=True)]
-    return [one for one, left_out in zip(row, same, strict=True) if not left_out or len(table.rows) == 1]
+def _telling(table: Table) -> list[int]:
+    """The columns, but for those that have no heading and say the same in every row."""
+    columns = enumerate(zip(table.header, *table.rows, strict=True))
+    return [number for number, (name, *cells) in columns if name or len(set(cells)) > 1 or len(cells) == 1]
 
 
 def _entry(shown: Shown, reasons: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
