@@ -28,6 +28,9 @@ from nalu_bench.plan import sweep
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.schema import Status
 
+TABLES = ("table.csv", "table.md", "table.tex")
+"""The files of the table."""
+
 LEAST_SHARE = 0.2
 """The share of the steps of the full scale from which on anything is compared (our choice)."""
 
@@ -66,9 +69,7 @@ class Report:
 
     def texts(self) -> dict[str, str]:
         """File -> contents."""
-        return {
-            "table.csv": file.text(file.frame(self.lines)), "table.md": self.markdown(), "table.tex": self.latex(),
-        }  # fmt: skip
+        return dict(zip(TABLES, (file.text(file.frame(self.lines)), self.markdown(), self.latex()), strict=True))
 
     def markdown(self) -> str:
         """For GitHub."""

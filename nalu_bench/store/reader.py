@@ -143,7 +143,7 @@ class Store:
         import pandas as pd
 
         rows = [
-            {"seed": seed, "name": name, "kind": "array", "shape": list(array.shape), "values": array.reshape(-1)}
+            {"seed": seed, "name": name, "kind": schema.ARRAY, "shape": list(array.shape), "values": array.reshape(-1)}
             for part in self.parts(cell)
             if (part / schema.ARRAYS).exists()
             for name, stacked in self._stacked(part, schema.ARRAYS).items()

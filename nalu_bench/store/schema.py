@@ -31,6 +31,11 @@ PREDICTIONS = "predictions.parquet"
 ARRAYS = "arrays.npz"
 MANIFEST = "manifest.json"
 
+ALWAYS = (RUNS, CURVES, PARAMETERS, WEIGHTS)
+"""The files of every part, beside its manifest."""
+
+WEIGHT, GATE, ARRAY = KINDS = ("weight", "gate", "array")
+"""The kinds of what is kept of a selected network."""
 
 Form = tuple[type, type | None, str]
 """What a value of JSON must be: its type, that of the values in it, and both in words."""
@@ -47,6 +52,9 @@ PROVENANCE: dict[str, Form] = {
 
 LATER: dict[str, Form] = {"width": (int, None, "a whole number"), "files": TEXTS, "data": TEXTS}
 """Those that the oldest parts lack, and notes on the data, if there are any."""
+
+SINCE = dict.fromkeys(("width", "files"), "2026-11-22")
+"""Entry that the oldest parts lack -> the day from which on every part has it."""
 
 
 def form_faults(values: Mapping[str, Any], forms: Mapping[str, Form], where: str) -> Iterator[str]:

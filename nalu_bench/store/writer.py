@@ -103,7 +103,7 @@ def weight_rows(result: BlockResult) -> pd.DataFrame:
     """One row for every seed and effective matrix or gate: its shape and its values, row by row."""
     rows = [
         {"seed": seed, "name": name, "kind": kind, "shape": list(W.shape), "values": W.reshape(-1)}
-        for kind, arrays in (("weight", result.weights), ("gate", result.gates))
+        for kind, arrays in ((schema.WEIGHT, result.weights), (schema.GATE, result.gates))
         for name, matrices in arrays.items()
         for seed, W in zip(result.block.seeds, matrices, strict=True)
     ]

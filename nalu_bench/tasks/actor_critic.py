@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -189,3 +190,6 @@ class ActorCritic(Task):
             "return": episodes.reward.sum(0).mean(), "actions": episodes.acting.sum(0).mean(),
             "actor_loss": actor, "critic_loss": critic, "entropy": entropy,
         }  # fmt: skip
+
+    def figures(self, split: str) -> Collection[str]:
+        return "return", "actions", "actor_loss", "critic_loss", "entropy"

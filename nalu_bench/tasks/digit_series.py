@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -176,6 +176,12 @@ class DigitSeries(OfImages, Task):
                 right = (read == labels[series[:, 0]]) & last.isfinite().all(-1)
                 figures["digits_1"] = right.to(y.dtype).mean()
         return figures
+
+    def figures(self, split: str) -> Collection[str]:
+        if split not in self.tested:
+            return super().figures(split)
+        names = [f"{measure.name}_{length}" for length in self.test_lengths for measure in self.measures]
+        return [*names, "digits_1"] if 1 in self.test_lengths else names
 
     def probes(self) -> Probes:
         """The same number of test images of each digit, digit after digit."""

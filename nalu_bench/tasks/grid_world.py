@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -107,6 +108,12 @@ class GridWorld(ActorCritic):
             chosen = (time == T).to(x.dtype)
             figures |= {f"{name}_{T}": (chosen * share).sum() / chosen.sum() for name, share in shares.items()}
         return figures
+
+    def figures(self, split: str) -> Collection[str]:
+        if split not in self.tested:
+            return super().figures(split)
+        names, (shortest, longest) = (*self.shares, "reward"), self.test_times
+        return [*names, *(f"{name}_{T}" for T in range(shortest, longest + 1) for name in names)]
 
     def probes(self) -> Probes:
         """Two episodes between opposite corners."""

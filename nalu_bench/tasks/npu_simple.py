@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -86,6 +86,9 @@ class NPUSimple(Task):
         means = errors.abs().sum(-2) / there.sum(-2)
         found = {"mse": errors.square().sum() / there.sum(), "mae": errors.abs().sum() / there.sum()}
         return found | {f"mae_{name}": mean for name, mean in zip(FUNCTIONS, means.unbind(-1), strict=True)}
+
+    def figures(self, split: str) -> Collection[str]:
+        return [*super().figures(split), *(f"mae_{name}" for name in FUNCTIONS)]
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
         if split not in ("extrapolation", "roots"):

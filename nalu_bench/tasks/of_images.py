@@ -1,6 +1,7 @@
 """What tasks on a dataset of images share: its identity, and its parts."""
 
 import functools
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -19,6 +20,11 @@ class OfImages:
     def data_notes(self) -> dict[str, str]:
         """The checksum of every file."""
         return dict(dataset(self.dataset).checksums())
+
+    def known_notes(self) -> Mapping[str, Collection[str]]:
+        """The checksums of every file that count as this dataset, and those of the files that are there."""
+        chosen, here = dataset(self.dataset), self.data_notes()
+        return {name: {*known, here.get(name, "")} - {""} for name, known in chosen.known.items()}
 
     def stands_in(self) -> str:
         return dataset(self.dataset).stands_in

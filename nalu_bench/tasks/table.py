@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -139,6 +140,10 @@ class Table(Task):
         """The number of rows of every split."""
         return {"rows": ", ".join(f"{len(rows):,} {split}" for split, rows in self._rows().items())}
 
+    def known_notes(self) -> Mapping[str, Collection[str]]:
+        """The name alone: the table itself may be elsewhere."""
+        return {"rows": ()}
+
     def example_size(self, split: str) -> int:
         return 1
 
@@ -214,6 +219,10 @@ class Table(Task):
         if len(errors) > 1:
             figures |= {f"mae_{name}": one.abs().mean() for name, one in zip(self.targets, errors, strict=True)}
         return figures
+
+    def figures(self, split: str) -> Collection[str]:
+        several = self.targets if len(self.targets) > 1 else []
+        return [*super().figures(split), "nmse", *(f"mae_{name}" for name in several)]
 
     def _scale(self, names: list[str], scale: str) -> Scale:
         """The scale of some columns, fitted on the training rows; raises UsageError for one without any size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,7 +67,8 @@ class Task:
             the task defines.
         evaluated: the splits that are followed: measured at every evaluation. The first selects the step.
         tested: the splits that `test` measures. One that is not followed is measured once, on the selected network.
-        measures: the measures taken on every split. A task that overrides `measure` names its own figures there.
+        measures: the measures taken on every split. A task that overrides `measure` or `test` has figures of its own,
+            see `figures`.
         shares: the task's own figures that are shares, from 0 to 1.
         selecting, judging: the names of the measures that select the step and that judge the run.
         larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
@@ -144,6 +145,10 @@ class Task:
         Such as which of several checksums that count as one dataset a file had, or the version of a library.
         """
         return {}
+
+    def known_notes(self) -> Mapping[str, Collection[str]]:
+        """The names of the `data_notes`, each with the values that it can have; none if they are not known."""
+        return dict.fromkeys(self.data_notes(), ())
 
     def stands_in(self) -> str:
         """Which data stand in for those of the source, in words; empty by default.
@@ -248,6 +253,14 @@ class Task:
         """
         return self.measure(network, x, t)
 
+    def figures(self, split: str) -> Collection[str]:
+        """The names of all figures of a split: what `measure` gives, or `test` of a tested split.
+
+        The default is the `measures`. A task that overrides `measure` or `test` must override it, too: it is trained
+        with these names alone, and `verify` knows by them which columns its runs and curves must have.
+        """
+        return [measure.name for measure in self.measures]
+
     def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """The gates (B, O) of one network by name. Their means are kept.
 
@@ -260,6 +273,11 @@ class Task:
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """Named arrays of the selected network at the probes' inputs: its "predictions" (B, O), and any others."""
         return {"predictions": network(x)}
+
+    @classmethod
+    def records(cls) -> bool:
+        """Whether `record` is the task's own, so that only a network tells which arrays there are."""
+        return cls.record is not Task.record
 
     def fixed_numbers(self, split: str) -> np.ndarray | None:
         """The numbers (`example_size`, B) of all examples of an evaluated split; None if they are drawn at random."""

@@ -12,6 +12,7 @@ from nalu_bench.models.layer import Layer
 from nalu_bench.models.network import Network
 from nalu_bench.plan import unit_files
 from nalu_bench.plan.cell import Cell
+from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
 
@@ -63,6 +64,15 @@ def _same(must: str, found: Iterable[str], given: Iterable[str]) -> None:
             f"{must} ({', '.join(sorted(found)) or 'none'}), got {', '.join(sorted(given)) or 'none'}; "
             "conf/unit/NAME.yaml states them as `penalties: {name: {weight: 1.0, start: 0, end: 0}}`, and a weight of "
             "0 leaves one out."
+        )
+
+
+def check_figures(task: Task, split: str, measured: Iterable[str]) -> None:
+    """Raise UsageError unless a task measures the figures of a split that it names."""
+    if {*measured} != {*(named := task.figures(split))}:
+        raise UsageError(
+            f"`figures` of the task {task.kind} must name what it measures on the split {split} "
+            f"({', '.join(measured)}), got {', '.join(named)}."
         )
 
 

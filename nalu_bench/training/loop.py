@@ -19,6 +19,7 @@ from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import Arrays, BlockResult
 from nalu_bench.training import checkpoint, data
+from nalu_bench.training.check import check_figures
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, Tensors, sharing_key, training_numbers
 from nalu_bench.training.kernels.kind import Shared
@@ -265,7 +266,9 @@ class _Loop:
         values: Tensors = {}
         for split, chunks in self.data.evaluated.items():
             measure = self.program.test if split in self.cell.task.tested else self.program.evaluate
-            for name, figure in measure(self.state.parameters, chunks).items():
+            figures = measure(self.state.parameters, chunks)
+            check_figures(self.cell.task, split, figures)
+            for name, figure in figures.items():
                 values[f"{split}_{name}"] = torch.where(self.state.alive, figure, torch.nan)
         own = {"sparsity_error": self.program.of_every_seed(self.program.sparsity, self.state.parameters)}
         own |= self.program.of_every_seed(self.program.following, self.state.parameters)
@@ -305,6 +308,7 @@ class _Loop:
         tested: Tensors = {}
         for split in (split for split in task.tested if split not in task.evaluated):
             figures = self.program.test(parameters, self.data.examples(split))
+            check_figures(task, split, figures)
             tested |= {f"{split}_{name}": figure for name, figure in figures.items()}
         each, probes = self.program.of_every_seed, self.data.probes
         arrays = {} if probes is None else each(self.program.recording, parameters, probes)

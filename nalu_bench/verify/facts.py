@@ -8,10 +8,10 @@ import pandas as pd
 
 from nalu_bench.analysis.described import judges, known
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.read import RECORDED
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.schema import Status
+from nalu_bench.verify.columns import recorded
 
 
 def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Iterator[str]:
@@ -23,23 +23,24 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
     ends = measured.runs["status"].isin([Status.FINISHED, Status.DIVERGED])
     runs = dict(list(measured.runs[ends].groupby("cell", sort=False)))
     curves = dict(list(measured.curves.groupby("cell", sort=False)))
+    names = {"cell"}
     for want in wanted:
         if want.cell.digest in runs and want.cell.digest in curves:
-            mine, curve = runs[want.cell.digest], curves[want.cell.digest]
-            own = [name for name in mine if name in curve or mine[name].notna().any()]  # those of other cells are empty
-            yield from _of_cell(want, kind, mine[own], curve, known(want, others))
+            mine, curve, own = runs[want.cell.digest], curves[want.cell.digest], {*recorded(want.cell)} - {"cell"}
+            again = kind.facts(want.cell, mine[[name for name in mine if name in own]], curve, known(want, others))
+            names |= {*again}
+            for name in mine.columns[mine.notna().any()].difference([*again, "cell"]):
+                yield f"cell {want.cell.digest}: its runs have the column {name}, which is none of its figures"
+            yield from _of_cell(want, again.drop(columns=[*own], errors="ignore"), mine, curve)
+    for name in measured.runs.columns.difference([*names]) if curves else ():
+        yield f"runs have the column {name}, which is a figure of no cell"
 
 
-def _of_cell(want: Wanted, kind: Kind, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:
-    tested = tuple(f"{split}_" for split in want.cell.task.tested)
-    named = {*RECORDED, "note", *curves} - {"cell"}
-    recorded = [name for name in runs if name in named or str(name).startswith(tested)]
-    again = kind.facts(want.cell, runs[recorded], curves, others)
-    for name in runs.columns.difference([*again, "cell"]):
-        yield f"cell {want.cell.digest}: its runs have the column {name}, which is none of its figures"
+def _of_cell(want: Wanted, again: pd.DataFrame, runs: pd.DataFrame, curves: pd.DataFrame) -> Iterator[str]:
+    """A line for every run with another fact than was found again."""
     points = 1 + want.cell.recipe.steps // want.cell.recipe.log_every
     whole = len(curves) == points * len(runs)
-    for name in again.columns.difference(recorded) if whole else ():
+    for name in again if whole else ():
         found, stated = (_numbers(frame[name]) if name in frame else np.nan for frame in (again, runs))
         wrong = ~np.isclose(found, stated, rtol=1e-6, atol=0.0, equal_nan=True)
         for seed in runs["seed"][wrong]:

@@ -12,10 +12,10 @@ from nalu_bench.analysis.folders import LOCAL
 from nalu_bench.analysis.measure.agree import disagreements, part_faults
 from nalu_bench.analysis.measure.manifest import MANIFEST, overrides, read_manifest, sealed, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.read import MEASURED, parse
+from nalu_bench.analysis.measure.read import MEASURED, RUNS_FILE, parse
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.report import Report
+from nalu_bench.analysis.report import TABLES, Report
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.plan.compose import Plan
@@ -24,13 +24,18 @@ from nalu_bench.store import schema
 from nalu_bench.store.finished import Finished, in_cells, in_results
 from nalu_bench.store.integrity import file_faults, links
 from nalu_bench.verify.bounds import impossible
+from nalu_bench.verify.columns import column_faults
 from nalu_bench.verify.facts import wrong_facts
 from nalu_bench.verify.networks import network_faults
 from nalu_bench.verify.planned import plan_of
 from nalu_bench.verify.points import copies, lost_points
 from nalu_bench.verify.rows import form_faults
+from nalu_bench.verify.stated import stated_faults
 from nalu_bench.verify.store import cells, verify_cells
 from nalu_bench.verify.verified import Verified
+
+WRITTEN = (RUNS_FILE, *TABLES, results.NUMBERS, *results.FIGURES)
+"""Files that only results have."""
 
 RESTORE = "restore this folder from git, or delete it to have it made again"
 
@@ -62,19 +67,20 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
 
 def _folders(home: Path) -> Iterator[tuple[str, Path]]:
     """(experiment, folder) of all committed results below a folder."""
-    for path in sorted(home.glob(f"*/*/{MANIFEST}")):
-        if path.parts[-3] != LOCAL and _holds_results(path.parent):
-            yield path.parent.relative_to(home).as_posix(), path.parent
+    for path in sorted(home.glob("*/*")):
+        if path.parts[-2] != LOCAL and _holds_results(path):
+            yield path.relative_to(home).as_posix(), path
 
 
 def finished(folder: Path) -> Iterator[Finished]:
     """The finished blocks of a folder of results, a run store, or the folder of one of its cells."""
-    return in_results(folder) if _holds_results(folder) else in_cells(cells(folder))
+    stated = _holds_results(folder) and (folder / MANIFEST).exists()
+    return in_results(folder) if stated else in_cells(cells(folder))
 
 
 def _holds_results(folder: Path) -> bool:
-    """Whether a folder's manifest is that of results; a part of a run store has one, too."""
-    return (folder / MANIFEST).exists() and not (folder / schema.RUNS).exists()
+    """Whether a folder has a manifest or a file of results; a part of a run store has a manifest, too."""
+    return any((folder / name).exists() for name in (MANIFEST, *WRITTEN)) and not (folder / schema.RUNS).exists()
 
 
 def verify(folder: Path) -> Verified:
@@ -99,7 +105,8 @@ def verify_results(folder: Path) -> Verified:
     faults: list[str] = []
     try:
         manifest = read_manifest(folder)
-        assert manifest is not None
+        if manifest is None:
+            raise UsageError(f"{folder} must have a {MANIFEST}; restore it from git, or remove the folder")
         stated, present = manifest["files"], sealed(folder)
         faults += [f"{fault}; {RESTORE}" for fault in (*links(folder), *file_faults(stated, present, MANIFEST))]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
@@ -143,6 +150,8 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
     yield from departures(manifest, stated)
     yield from disagreements(measured, manifest, plan.cells)
     yield from part_faults(measured, manifest, plan.cells, plan.machine.width)
+    yield from stated_faults(manifest, plan.cells)
+    yield from column_faults(measured, plan.cells)
     yield from lost_points(measured, kind.points)
     yield from copies(measured.curves)
     yield from impossible(measured, plan.cells)

@@ -1,6 +1,6 @@
 """Check that what is kept of the selected networks, matrices, gates and predictions, can be that of the runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.store.schema import WEIGHTS
-from nalu_bench.tasks.task import Probes
+from nalu_bench.store.schema import ARRAY, ARRAYS, GATE, KINDS, WEIGHT, WEIGHTS
+from nalu_bench.tasks.task import Probes, Task
 
 ROUNDING = 1e-5
 """How far a mean over a few numbers in single precision may be from the same mean in another order."""
@@ -29,12 +29,13 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: 
     runs = measured.runs[measured.runs["status"].isin(TRAINED)]
     if runs.empty:
         return
-    for name in ("weights", "predictions"):
-        yield from _lost(name, measured, runs)
+    yield from _lost("weights", measured, runs[runs["cell"].isin(measured.weights["cell"])])
+    yield from _lost("predictions", measured, runs, {one.cell.digest for one in wanted if predicts(one.cell.task)})
     rows: dict[Any, Any] = runs.set_index(["cell", "seed"]).to_dict("index")
     parts = measured.manifest["parts"]
     stored = {name.partition("/")[0] for name, part in parts.items() if WEIGHTS in part.get("files", ())}
     weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
+    yield from _foreign_kinds(measured.weights, parts)
     for want in wanted:
         if want.cell.digest in weights:
             yield from _matrix_faults(want.cell, weights[want.cell.digest], rows)
@@ -50,19 +51,33 @@ def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
 
 
-def _lost(name: str, measured: Measured, runs: pd.DataFrame) -> Iterator[str]:
+def predicts(task: Task) -> bool:
+    """Whether the predictions of every network of a task are kept; only a network tells it of one that `records`."""
+    return not task.records() and task.probes() is not None
+
+
+def _lost(name: str, measured: Measured, runs: pd.DataFrame, always: Collection[str] = ()) -> Iterator[str]:
     """A line for every part that lacks rows of runs, although it keeps those of others, or had some when it was stored.
 
-    The oldest parts keep nothing, and some kinds of report keep nothing of a cell.
+    Those of the cells `always` have rows of all runs. The oldest parts keep no weights.
     """
     rows, parts = getattr(measured, name).reindex(columns=["cell", "seed"]), measured.manifest["parts"]
     kept = set(rows.drop_duplicates().itertuples(index=False, name=None))
-    cells = set(rows["cell"])
-    for (cell, part), mine in runs[runs["cell"].isin(cells)].groupby(["cell", "part"]):
+    for (cell, part), mine in runs.groupby(["cell", "part"]):
         lost = [int(seed) for seed in mine["seed"] if (cell, seed) not in kept]
-        stored = f"{name}.parquet" in parts.get(f"{cell}/{part}", {}).get("files", ())
+        stored = cell in always or f"{name}.parquet" in parts.get(f"{cell}/{part}", {}).get("files", ())
         if lost and (stored or len(lost) < len(mine)):
             yield f"part {cell}/{part}: {name} must have rows of all its runs, and has none of {ranges_text(lost)}"
+
+
+def _foreign_kinds(weights: pd.DataFrame, parts: Mapping[str, Any]) -> Iterator[str]:
+    """A line for every cell with rows of a kind that nothing writes, or with arrays that its parts did not record."""
+    if weights.empty:
+        return
+    recorded = {name.partition("/")[0] for name, part in parts.items() if ARRAYS in part.get("files", [ARRAYS])}
+    for cell, kind in weights[["cell", "kind"]].drop_duplicates().itertuples(index=False, name=None):
+        if kind not in KINDS or (kind == ARRAY and cell not in recorded):
+            yield f"cell {cell}: its weights must be of the kinds that its runs keep, and one is of the kind {kind!r}"
 
 
 def _small_matrices(network: Any) -> dict[str, tuple[int, ...]]:
@@ -79,7 +94,7 @@ def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -
     network = cell.model.build(cell.task)
     small = _small_matrices(network)
     whole = len(small) == len(network.weights())
-    for seed, rows in weights[weights["kind"] == "weight"].groupby("seed"):
+    for seed, rows in weights[weights["kind"] == WEIGHT].groupby("seed"):
         shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
         if shapes != small or len(rows) != len(small):
             yield f"cell {cell.digest} seed {seed}: its weights are {shapes}, and those of its model {small}"
@@ -91,7 +106,7 @@ def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -
         if (run.get("selected_step") or 0) > 0:  # at step 0, and without a selected step, nothing is clamped yet
             for fault in _restored_faults(network, rows, run):
                 yield f"cell {cell.digest} seed {seed}: {fault}"
-    if small and (lost := set(weights["seed"]) - set(weights.loc[weights["kind"] == "weight", "seed"])):
+    if small and (lost := set(weights["seed"]) - set(weights.loc[weights["kind"] == WEIGHT, "seed"])):
         yield f"cell {cell.digest}: the seeds {sorted(lost)} have no weights of their model"
 
 
@@ -125,9 +140,7 @@ def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -
 
 def _gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a mean gate outside [0, 1]."""
-    for seed, name, values in weights.loc[weights["kind"] == "gate", ["seed", "name", "values"]].itertuples(
-        index=False
-    ):
+    for seed, name, values in weights.loc[weights["kind"] == GATE, ["seed", "name", "values"]].itertuples(index=False):
         gate = np.asarray(values, float)
         if not ((gate >= 0) & (gate <= 1 + ROUNDING)).all():  # nor is nan a gate
             ends = f"{gate.min():g} to {gate.max():g}"

@@ -785,3 +785,12 @@ def test_units_whose_values_would_be_left_undefined_are_refused(
 ) -> None:
     with pytest.raises(UsageError, match=message):
         check_network(make_cell("linear linear"), Stack(unit(4, 2)))
+
+
+def test_a_task_that_measures_other_figures_than_it_names_is_refused(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Task, "figures", lambda task, split: ["mse"])
+    words = r"`figures` of the task \w+ must name what it measures on the split validation \(mse, mae\), got mse"
+    with pytest.raises(UsageError, match=words):
+        train(make_cell(), tmp_path)

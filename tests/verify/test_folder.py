@@ -169,6 +169,19 @@ def test_whatever_is_in_a_folder_costs_it_a_fault_and_no_other_its_check(
     assert "no faults" in said.out.splitlines()[1]
 
 
+@pytest.mark.parametrize("asked", [[], [NAME], ["results"], [f"results/{NAME}"]])
+@pytest.mark.parametrize("kept", ["runs.csv", "table.md", "figure.csv"])
+def test_a_folder_of_results_without_its_manifest_is_a_fault(
+    folder: Path, asked: list[str], kept: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder.parents[2])
+    for path in folder.iterdir():
+        if path.name != kept:
+            path.unlink()
+    (line,) = said(capsys, 1, "verify", *asked).splitlines()
+    assert f"{NAME} must have a manifest.json; restore it from git, or remove the folder" in line
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))

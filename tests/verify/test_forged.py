@@ -16,6 +16,7 @@ from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.verify.folder import verify_results
 
 TABLE1, TABLE5, TABLES = "madsen2020/table1", "trask2018/table5", "iit_report/tables"
+IDENTITY = "iit_report/identity"
 FIGURE, SUM, SERIES = "madsen2020/figure3a", "madsen2020/mnist_sum", "trask2018/table2"
 
 
@@ -206,6 +207,55 @@ def squared_errors_of_the_test_divided(folder: Folder) -> None:
 @forgery(SERIES, "errors is contradicted by its curve (test_digits_1 is 1, and 0.9934 in its curve)")
 def a_tested_accuracy_that_the_curve_has(folder: Folder) -> None:
     folder.runs["test_digits_1"] = "1.0"
+
+
+@forgery(SERIES, "its curves must have the figures that its task follows, and lack test_mse_1, ", "test_mse_1 is ")
+def better_figures_of_the_test_without_their_curves(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    folder.tables["curves"] = curves.drop(columns=[name for name in curves if name.startswith("test_")])
+    better = folder.runs["model"].str.contains("nalu")
+    for name in (name for name in folder.runs if name.startswith("test_m")):
+        errors = pd.to_numeric(folder.runs.loc[better, name]) * (1e-6 if "mse" in name else 1e-3)
+        folder.runs.loc[better, name] = errors.map(lambda error: "" if pd.isna(error) else str(np.float32(error)))
+
+
+@forgery(
+    TABLE1, "its runs have the column extrapolation_accuracy, ", "its curves have extrapolation_accuracy, and its "
+)
+def a_followed_figure_that_no_task_measures(folder: Folder) -> None:
+    for rows in (folder.runs, folder.tables["curves"]):
+        rows["extrapolation_accuracy"] = 1.0
+
+
+@forgery(TABLE1, "its runs have the column reinitialized, ", "its curves have reinitialized, and its ")
+def new_weights_where_no_recipe_gives_them(folder: Folder) -> None:
+    for rows in (folder.runs, folder.tables["curves"]):
+        rows["reinitialized"] = 3.0
+
+
+@forgery(SERIES, "its runs have the column test_digits_1000, which is none of its figures")
+def a_figure_of_the_test_that_no_task_measures(folder: Folder) -> None:
+    folder.runs["test_digits_1000"] = "1.0"
+
+
+@forgery(TABLES, "its runs have the column test_accuracy_0, which is none of its figures")
+def a_stricter_accuracy_than_any_task_measures(folder: Folder) -> None:
+    folder.runs["test_accuracy_0"] = folder.runs["test_mse"].where(folder.runs["test_mse"] == "", "1.0")
+
+
+@forgery(TABLE1, "its runs that were not trained must have no solved, and have one")
+def runs_that_failed_and_are_solved(folder: Folder) -> None:
+    lost = folder.runs["part"] == "75-99"
+    folder.without(lost, "curves", "weights")
+    parts = folder.manifest["parts"]
+    folder.manifest["parts"] = {name: part for name, part in parts.items() if not name.endswith("/75-99")}
+    folder.runs.loc[lost, list(folder.runs.columns[10:])] = ""
+    folder.set(lost, status="failed", solved="True")
+
+
+@forgery(TABLE1, "runs have the column praise, which is a figure of no cell")
+def a_column_without_a_value(folder: Folder) -> None:
+    folder.runs["praise"] = ""
 
 
 @forgery(TABLE1, "sparsity_error is 0.465207, and 0 by its weights")
@@ -418,6 +468,43 @@ def all_weights_left_out(folder: Folder) -> None:
     (folder.path / "weights.parquet").unlink()
 
 
+@forgery(TABLE5, "must state the file weights.parquet in manifest.json")
+def all_weights_left_out_and_never_stored(folder: Folder) -> None:
+    all_weights_left_out(folder)
+    for part in folder.manifest["parts"].values():
+        del part["files"]["weights.parquet"]
+
+
+@forgery(TABLE5, "must state files in manifest.json")
+def all_weights_left_out_and_no_files_stated(folder: Folder) -> None:
+    all_weights_left_out(folder)
+    for part in folder.manifest["parts"].values():
+        del part["files"]
+
+
+@forgery(IDENTITY, "predictions must have rows of all its runs, and has none of 0-24")
+def all_predictions_left_out(folder: Folder) -> None:
+    del folder.tables["predictions"]
+    (folder.path / "predictions.parquet").unlink()
+
+
+@forgery(TABLE5, "its weights must be of the kinds that its runs keep, and one is of the kind 'award'")
+@forgery(TABLE1, "its weights must be of the kinds that its runs keep, and one is of the kind 'array'")
+def weights_of_another_kind(folder: Folder) -> None:
+    rows = folder.tables["weights"]
+    kind = "array" if folder.path.name == "table1" else "award"
+    folder.tables["weights"] = pd.concat([rows, rows.tail(1).assign(name="zz", kind=kind)], ignore_index=True)
+
+
+@forgery(
+    SUM, "states the file award.txt in manifest.json, which no", "must state a SHA-256 of weights.parquet in ",
+    "as its data in manifest.json, got checked",
+)  # fmt: skip
+def files_and_data_of_parts_that_no_training_writes(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part |= {"files": part["files"] | {"award.txt": "best", "weights.parquet": ""}, "data": {"checked": "by hand"}}
+
+
 @forgery(TABLE1, "states mode 'magic' in manifest.json", "states finished 'yesterday' in manifest.json")
 def words_of_parts_that_no_training_writes(folder: Folder) -> None:
     for part in folder.manifest["parts"].values():
@@ -463,6 +550,15 @@ def another_processor(folder: Folder) -> None:
 
 def another_picture(folder: Folder) -> None:
     shutil.copy(paths.CHECKOUT / "results" / FIGURE / "figure.png", folder.path)
+
+
+def weights_left_out_of_parts_that_are_made_to_look_like_the_oldest(folder: Folder) -> None:
+    del folder.tables["weights"]
+    (folder.path / "weights.parquet").unlink()
+    for part in folder.manifest["parts"].values():
+        part["finished"] = "2026-11-21T12:00:00Z"
+        for key in ("files", "width"):
+            part.pop(key, None)
 
 
 def points_between_the_facts(folder: Folder) -> None:
@@ -530,7 +626,15 @@ def _sorted(table: pd.DataFrame, order: dict[str, int]) -> pd.DataFrame:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "edit",
-    [another_processor, another_picture, points_between_the_facts, cells_exchanged, a_cell_copied, seeds_exchanged],
+    [
+        another_processor,
+        another_picture,
+        points_between_the_facts,
+        cells_exchanged,
+        a_cell_copied,
+        seeds_exchanged,
+        weights_left_out_of_parts_that_are_made_to_look_like_the_oldest,
+    ],
 )
 def test_what_nothing_that_is_kept_contradicts_passes_as_the_table_of_faults_says(edit: Edit, tmp_path: Path) -> None:
     folder = Folder(tmp_path, TABLE1)

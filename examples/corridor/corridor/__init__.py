@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -78,6 +79,9 @@ class Corridor(Task):
         """The mean reward, and the mean number of steps."""
         _, reward, steps, _ = self.episodes(network, x)
         return {"reward": reward.mean(), "length": steps.mean()}
+
+    def figures(self, split: str) -> Collection[str]:
+        return "reward", "length"
 
     def gates(self, network: Any, x: Tensor) -> dict[str, Tensor]:
         """The gates at every place of the corridor."""

@@ -101,6 +101,9 @@ def _of_run(run: Run, curve: Curve, task: type[Task], cell: Mapping[str, Any]) -
             yield _errors_there(run, curve, at[0], task)
     elif np.isfinite(_candidates(run, curve)[selecting]).any():
         yield _finding(run, "selected_step", Check.CONTRADICTED, "none, and the curve has finite errors")
+    elif stated := [name for name in _of_splits(run, *task.evaluated, *task.tested) if not _missing(run[name])]:
+        why = f"{stated[0]} is {run[stated[0]]:g}, and no step is selected"
+        yield _finding(run, "errors", Check.CONTRADICTED, why)
     judged = f"{(*task.evaluated, *task.tested)[-1]}_{task.judging}"
     if "threshold" in cell["criteria"]:
         yield _solved(run, curve, task, judged, cell["criteria"]["threshold"])
@@ -147,16 +150,24 @@ def _candidates(run: Run, curve: Curve) -> Curve:
 
 
 def _errors_there(run: Run, curve: Curve, at: int, task: type[Task]) -> Finding:
-    """Check that the errors of a run are those of its curve at the selected step. Tested splits have no curve."""
-    tested = tuple(f"{split}_" for split in task.tested if split not in task.evaluated)
-    for name in curve:
-        if name not in run or name.startswith(("cell", "seed", "step", *tested)):
+    """Check that the errors of a run are those of its curve at the selected step.
+
+    A split that is tested alone has no curve; all figures of the others must be there.
+    """
+    once = {*_of_splits(run, *(split for split in task.tested if split not in task.evaluated))}
+    for name in dict.fromkeys([*curve, *_of_splits(run, *task.evaluated)]):
+        if name not in run or name in once or name in ("cell", "seed", "step"):
             continue
-        stated, found = np.float32(run[name]), np.float32(curve[name][at])
+        stated, found = np.float32(run[name]), np.float32(curve[name][at] if name in curve else np.nan)
         if stated != found and not (np.isnan(stated) and np.isnan(found)):
             why = f"{name} is {stated:g}, and {found:g} in its curve"
             return _finding(run, "errors", Check.CONTRADICTED, why)
     return _finding(run, "errors", Check.RECOMPUTED)
+
+
+def _of_splits(run: Run, *splits: str) -> list[str]:
+    """The figures of some splits in a run."""
+    return [name for name in run if name.startswith(tuple(f"{split}_" for split in splits))]
 
 
 def _solved(run: Run, curve: Curve, task: type[Task], column: str, threshold: float, suffix: str = "") -> Finding:

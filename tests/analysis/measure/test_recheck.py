@@ -1,5 +1,6 @@
 """The facts of a run follow from its curve, and forged facts are found. `test_verify` checks all committed runs."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,3 +77,16 @@ def test_a_run_that_diverges_has_no_loss_from_then_on() -> None:
 )
 def test_a_forged_fact_is_contradicted(forged: dict[str, Any], fact: str) -> None:
     assert checks(measured(**forged))[fact] == "contradicted"
+
+
+def test_a_figure_of_a_followed_split_that_the_curve_lacks_is_contradicted() -> None:
+    assert checks(measured(extrapolation_mae=0.1))["errors"] == "contradicted"
+    assert checks(measured(extrapolation_mae=np.nan))["errors"] == "recomputed", "a figure of other cells"
+
+
+def test_a_run_without_a_selected_step_has_no_figures() -> None:
+    none = {"selected_step": pd.NA, "solved": False, "solved_at": pd.NA, "validation_mse": np.nan}
+    gone = measured(**none)
+    gone.curves[["validation_mse", "extrapolation_mse"]] = np.nan
+    assert checks(gone)["errors"] == "contradicted"
+    assert "errors" not in checks(replace(gone, runs=gone.runs.assign(extrapolation_mse=np.nan)))
