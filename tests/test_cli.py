@@ -292,6 +292,8 @@ def group_lives(group: int) -> bool:
     return True
 
 
+THOROUGH = (pytest.mark.slow, pytest.mark.thorough)
+
 ONE_SIGINT, ONE_SIGTERM, ONE_SIGHUP = [signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP]
 
 
@@ -331,11 +333,11 @@ def wait_for_end_of_group(group: int) -> None:
     [
         (1, ONE_SIGINT),
         pytest.param(2, ONE_SIGTERM, marks=pytest.mark.slow),
-        pytest.param(1, ONE_SIGTERM, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGHUP, marks=pytest.mark.slow),
-        pytest.param(2, ONE_SIGHUP, marks=pytest.mark.slow),
-        pytest.param(2, ONE_SIGINT, marks=pytest.mark.slow),
         pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
+        pytest.param(1, ONE_SIGTERM, marks=THOROUGH),
+        pytest.param(2, ONE_SIGHUP, marks=THOROUGH),
+        pytest.param(2, ONE_SIGINT, marks=THOROUGH),
     ],
 )
 def test_an_interrupted_run_saves_what_it_has_and_leaves_nothing_half_written(
@@ -400,7 +402,15 @@ def test_a_full_disk_is_found_before_training(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        signal.SIGKILL,
+        pytest.param(signal.SIGINT, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.thorough),
+    ],
+)
 def test_jobs_of_joblib_save_when_the_command_is_asked_to_stop_and_end_when_it_is_killed(
     home: Path, number: signal.Signals
 ) -> None:

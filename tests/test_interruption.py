@@ -14,7 +14,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-KILLS = 12
 WAYS = ("SIGKILL", "SIGTERM", "SIGINT", "worker")
 ARGUMENTS = [
     "-m", "task=ten_parameter", "task.operation=mul,add", "model=nau,nmu", "seeds=50", "recipe.steps=400",
@@ -77,13 +76,15 @@ def finish(home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
-def test_a_run_that_is_killed_at_random_moments_stores_the_bits_of_one_that_is_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.thorough)])
+def test_a_run_that_is_killed_at_random_moments_stores_the_bits_of_one_that_is_not(times: int, tmp_path: Path) -> None:
+    """It is killed in each way so many times."""
     chance, started = random.Random(12), time.monotonic()
     finish(tmp_path / "undisturbed")
     within = 0.7 * (time.monotonic() - started)
     expected = stored(tmp_path / "undisturbed")
     assert len({path.rpartition("/")[0] for path in expected}) == BLOCKS
-    ways = [*WAYS] * (KILLS // len(WAYS))
+    ways = [*WAYS] * times
     chance.shuffle(ways)
     homes = (tmp_path / str(number) for number in itertools.count())
     while ways:

@@ -27,7 +27,7 @@ CONSTRAINTS = paths.CHECKOUT / "constraints-ray.txt"
 
 Node = subprocess.Popen[bytes]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")

@@ -212,7 +212,11 @@ def test_a_cache_that_cannot_be_made_trains_eagerly_in_every_process(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "option"),
-    [("TORCHINDUCTOR_CACHE_DIR", "noexec"), ("TORCHINDUCTOR_CACHE_DIR", "size=8k"), ("TORCHINDUCTOR_CACHE_DIR", "ro")],
+    [
+        ("TORCHINDUCTOR_CACHE_DIR", "noexec"),
+        pytest.param("TORCHINDUCTOR_CACHE_DIR", "size=8k", marks=pytest.mark.thorough),
+        pytest.param("TORCHINDUCTOR_CACHE_DIR", "ro", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_folder_that_runs_nothing_is_full_or_read_only_trains_eagerly(
     home: Path, variable: str, option: str, monkeypatch: pytest.MonkeyPatch
