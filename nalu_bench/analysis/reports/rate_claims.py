@@ -1,7 +1,7 @@
 """Claims on rates: that a share of runs, or the difference of two shares, lies on one side of a threshold."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pandas as pd
@@ -9,6 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import newcombe_interval, unsigned, wilson_interval
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
+from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.line import Row
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
@@ -68,7 +69,21 @@ def _claim(said: RateClaim, groups: Sequence[pd.DataFrame]) -> Claim:
     counts = [(int(_counted(runs, said.counted).sum()), len(runs)) for runs in groups]
     told = " − ".join(_told(words) for words in (said.of, said.than) if words)
     told = f"{OUTCOMES[said.counted]}, {f'|{told}|' if said.apart else told}"
-    return Claim.estimated(told, partial(_apart if said.apart else share, counts), *said.limit)
+    found = Claim.estimated(told, partial(_apart if said.apart else share, counts), *said.limit)
+    return replace(found, out_of_reach=_out_of_reach(said, counts))
+
+
+def _out_of_reach(said: RateClaim, counts: Sequence[tuple[int, int]]) -> str:
+    """Why no difference from the second share could reach the threshold; empty if one could."""
+    if len(counts) == 1 or said.apart:
+        return ""
+    other, (limit, above) = counts[1][0] / counts[1][1], said.limit
+    reached = other + limit <= 1 if above else other + limit >= 0
+    return (
+        ""
+        if reached
+        else f"the share that it is held against is {percent(other)}, from which no difference is as large"
+    )
 
 
 def share(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float, float, float]:

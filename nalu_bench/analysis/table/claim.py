@@ -8,7 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
-from nalu_bench.analysis.stats.verdicts import Comparison, fitted, not_comparable
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, fitted, not_comparable
 from nalu_bench.analysis.table.line import MISSED, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
@@ -54,6 +54,7 @@ class Claim:
         picked: whether this place was picked by its own number, as the best of several.
         fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
+        out_of_reach: why no number could lie on the claimed side, whatever is true; empty if one could.
         where: the place whose number this is, in words, if the claim is on several.
         missed: of several places, those whose numbers do not lie on the claimed side, in words.
     """
@@ -68,6 +69,7 @@ class Claim:
     picked: bool = False
     fitted: bool = False
     untested: str = ""
+    out_of_reach: str = ""
     where: str = ""
     missed: tuple[str, ...] = ()
 
@@ -115,6 +117,8 @@ class Claim:
             alone = compare_claim(lambda _: (self.value, self.value), self.threshold, self.words, self.above)
             return replace(alone, p_value=math.nan)
         found = compare_claim(self.limits, self.threshold, self.words, self.above, self.places, self.picked)
+        if self.out_of_reach:
+            return replace(found, verdict=Verdict.INCONCLUSIVE, p_value=math.nan, notes=(self.out_of_reach,))
         return fitted(found) if self.fitted else found
 
 
