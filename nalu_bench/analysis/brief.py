@@ -105,7 +105,7 @@ def _heading(table: Table, report: "Report", width: int) -> str:
 def _of_claims(table: Table) -> bool:
     """Whether it holds verdicts on sentences alone, which stand above the tables."""
     judged = [one.line for row in table.rows for one in row if isinstance(one, Judged)]
-    return bool(judged) and all(line.printed is not None and line.printed.in_words for line in judged)
+    return bool(judged) and all(line.in_words for line in judged)
 
 
 def _first(lines: Lines, room: int) -> Lines:

@@ -102,7 +102,7 @@ class Report:
 
     def sentences(self) -> list[tuple[str, str, str]]:
         """What became of each sentence of the source, the sentence, and the task on which it was tested."""
-        judged = [line for line in self.lines if line.verdict and line.printed and line.printed.in_words]
+        judged = [line for line in self.lines if line.verdict and line.in_words]
         groups = grouped(judged, lambda line: (line.place.task, line.printed_text)).items()
         return [(_found(lines), text, _where(lines)) for (_, text), lines in groups]
 

@@ -176,7 +176,7 @@ def _claims(experiments: Sequence["Loaded"]) -> Iterator[dict[str, str]]:
     """A table of the claims in words of every experiment that has some: a paper's, then our own."""
     for one in experiments:
         sources = {place: printed.source for place, printed in typed(read(one.experiment.published)).items()}
-        said = [line for line in one.lines if line.verdict and line.printed and line.printed.in_words]
+        said = [line for line in one.lines if line.verdict and line.in_words]
         own_last = sorted(said, key=lambda line: not line.counted)
         shared = _beginning([sources.get(line.place, "") for line in own_last if line.counted])
         places = [sources.get(line.place, "").removeprefix(shared) for line in own_last]

@@ -138,7 +138,7 @@ def spanned(values: Sequence[float], form: Format) -> str:
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
-    judged = [line for line in loaded.lines if line.verdict and line.printed and line.printed.in_words]
+    judged = [line for line in loaded.lines if line.verdict and line.in_words]
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)

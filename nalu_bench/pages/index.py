@@ -70,7 +70,7 @@ def scale(loaded: "Loaded") -> str:
 
 
 def _is_number(line: Line) -> bool:
-    return not (line.printed and line.printed.in_words)
+    return not line.in_words
 
 
 def _numbers(loaded: "Loaded") -> dict[str, Any]:

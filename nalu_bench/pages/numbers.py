@@ -97,9 +97,7 @@ def _grouped(
 
 def _numbers(one: "Loaded") -> Iterator[Line]:
     """The lines with a number of the source that count."""
-    return (
-        line for line in one.lines if line.counted and line.printed and line.printed.text and not line.printed.in_words
-    )
+    return (line for line in one.lines if line.counted and line.printed_text and not line.in_words)
 
 
 def _recomputed(line: Line) -> bool:

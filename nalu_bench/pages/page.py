@@ -101,10 +101,10 @@ def _numbers(loaded: "Loaded") -> Iterator[Section]:
     tables = [table for table in loaded.report.tables if not about_claims(table)]  # they open the page
     if numbers := html.numbers(lines, loaded.runs, loaded.kind.named):
         drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
-        met = {line.verdict for line in lines if line.printed and not line.printed.in_words}
+        met = {line.verdict for line in lines if line.printed and not line.in_words}
         meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
         held = any(line.held for line in lines)
-        above = rendered("forests.html", drawn=drawn, meanings=meanings, held=held)
+        above = rendered("forests.html", drawn=drawn, meanings=meanings, held=held, brackets=loaded.kind.brackets)
         yield Section("numbers", "Printed and ours", above + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
     else:

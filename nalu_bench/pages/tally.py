@@ -27,7 +27,7 @@ SPENT = {
 
 def compared(lines: Sequence[Line]) -> str:
     """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
-    numbers = [line for line in lines if line.counted and line.printed and not line.printed.in_words]
+    numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]
     again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
     printed = [line for line in numbers if line not in again]
     told = (_compared("printed numbers", printed), _compared("numbers recomputed from the source's runs", again))

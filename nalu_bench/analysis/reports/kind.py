@@ -49,6 +49,7 @@ class Kind:
         settings: the schema of the `report` block, a dataclass.
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
         named: metric or pattern -> what it measures, in the words that titles of pages begin with; split -> its words.
+        brackets: what the limits beside its numbers are.
         asked: what its answers tell, as a heading.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
@@ -71,6 +72,7 @@ class Kind:
         "mae": "Mean absolute error",
         "accuracy": "Share of right answers",
     }
+    brackets: ClassVar[str] = "95 % intervals of our statistic"
     asked: ClassVar[str] = ""
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS

@@ -47,7 +47,7 @@ def claims_table(
 def about_claims(table: Table) -> bool:
     """Whether it is a table of claims."""
     judged = [shown.line for row in table.rows for shown in row if isinstance(shown, Judged)]
-    return any(line.printed is not None and line.printed.in_words for line in judged)
+    return any(line.in_words for line in judged)
 
 
 def how_tested(line: Line) -> str:

@@ -134,6 +134,11 @@ class Line:
         return self.printed is not None and self.printed.own
 
     @property
+    def in_words(self) -> bool:
+        """Whether it is about a sentence, and not about a number."""
+        return self.printed is not None and self.printed.in_words
+
+    @property
     def same(self) -> bool:
         """Whether ours is the very number that is printed."""
         number = self.printed.text if self.printed and not self.printed.in_words else ""

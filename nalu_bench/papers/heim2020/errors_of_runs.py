@@ -117,6 +117,7 @@ class ErrorsOfRuns(Kind):
     settings = ErrorsOfRunsSettings
     report: ErrorsOfRunsSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"*": ERRORS}
+    brackets = "the middle 95 % of what tables of as few runs as the source's give, drawn from all of ours"
     named: ClassVar[Mapping[str, str]] = {
         "mean": "Mean of the runs",
         "mean_spread": "Spread of the runs around their mean",

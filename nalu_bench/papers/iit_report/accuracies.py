@@ -82,6 +82,7 @@ class Accuracies(Kind):
     settings = AccuraciesSettings
     report: AccuraciesSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {"accuracy": (0, 100), f"{WEIGHT}*": WEIGHTS}
+    brackets = "the middle 95 % of our seeds"
 
     def needs(self) -> Sequence[str]:
         return LENIENT, STRICT

@@ -55,6 +55,18 @@ def test_a_difference_has_newcombes_interval() -> None:
     assert (verdict(row), verdict(apart)) == ("agrees", "agrees")
 
 
+@pytest.mark.parametrize(("other", "at_most", "found"), [(11, -0.5, "inconclusive"), (60, -0.5, "differs")])
+def test_a_difference_that_no_outcome_could_make_as_large_decides_nothing(
+    other: int, at_most: float, found: str
+) -> None:
+    said = RateClaim(of={"model": "nalu"}, than={"model": "nac"}, at_most=at_most)
+    (row,) = rows_of(said, cell("nalu", other - 10), cell("nac", other))
+    assert verdict(row) == found
+    assert row.compare is not None
+    notes = row.compare(Printed("a sentence")).notes
+    assert any("is 11 %, from which no difference is as large" in note for note in notes) == (found == "inconclusive")
+
+
 def test_a_difference_without_a_sign_reaches_down_to_0() -> None:
     (row,) = rows_of(RateClaim(of={"model": "nalu"}, than={"model": "nac"}, apart=True, at_least=0.2),
                     cell("nalu", 50), cell("nac", 53))  # fmt: skip
