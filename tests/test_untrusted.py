@@ -230,6 +230,14 @@ def test_a_model_cannot_read_the_environment(home: Path, capsys: pytest.CaptureF
     assert "asks for the variable HOME" in refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
 
 
+@pytest.mark.parametrize("text", ["unit: relu\nlabel: x\noptions: {bias: '${oc.env:HOME}'}", "unit: ${oc.env:HOME}"])
+def test_a_unit_cannot_read_the_environment(home: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/unit").mkdir(exist_ok=True)
+    (home / "conf/unit/mine.yaml").write_text(text)
+    assert main(["run", "-m", "task=ten_parameter", "model=single", "unit=nau,mine", "budget=smoke"]) == 2
+    assert "unit/mine.yaml must hold its values themselves" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["$(ls)", "a b", "x;y", "<b>", "a$b", "-m"])
 def test_a_name_of_an_experiment_that_commands_would_obey_is_refused(
     home: Path, name: str, capsys: pytest.CaptureFixture[str]

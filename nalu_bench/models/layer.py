@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.errors import unknown
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import units
 
 if TYPE_CHECKING:
@@ -26,11 +26,17 @@ class Layer:
         return int(units.fact(self.unit, "states", 1))
 
     def build(self, size_in: int, size_out: int) -> Unit:
-        """Build the unit with these sizes. Raises UsageError for an option that the unit does not have."""
+        """Build the unit with these sizes.
+
+        Raises:
+            UsageError for an option that the unit does not have, and for one that must be true or false and is neither.
+        """
         unit = units.load(self.unit)
-        known = list(inspect.signature(unit).parameters)[2:]
-        for option in self.options:
+        known = dict(list(inspect.signature(unit).parameters.items())[2:])
+        for option, value in self.options.items():
             if option not in known:
                 raise unknown(f"option of the unit {self.unit}", option, known)
+            if known[option].annotation in (bool, "bool") and not isinstance(value, bool):
+                raise UsageError(f"{option} of the unit {self.unit} must be true or false, got {value!r}.")
         built: Unit = unit(size_in, size_out, **self.options)
         return built

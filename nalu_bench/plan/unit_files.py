@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
 from nalu_bench.plan import folders
+from nalu_bench.plan.names import check_texts
 from nalu_bench.plan.schemas import filled
 
 GROUP = "unit"
@@ -66,6 +67,7 @@ def _read(path: Path) -> UnitFile:
         content = OmegaConf.to_container(OmegaConf.load(path))
     except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError) as error:
         raise UsageError(f"cannot read {where}, which must be YAML in UTF-8 with keys and values: {error}") from None
+    check_texts(where, content)
     return filled(UnitFile, content, where)
 
 

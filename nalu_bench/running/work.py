@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nalu_bench.errors import FAILURES, Interrupted
+from nalu_bench.errors import FAILURES, Interrupted, UsageError
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.running import compiler, memory, process, stop
@@ -104,14 +104,19 @@ def _train_leased(
     machine = mine[0][0].machine
     compiled = compiler.works(machine.device) if machine.compile is None else machine.compile
     mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
-    requests = [
-        Request(
-            job.cell, job.block, schema.checkpoint_path(job.root / job.cell.folder, job.block.span),
-            reporter(job.label, progress, owned), threshold(job.cell, job.criterion),
-        )
-        for job, owned in mine
-    ]  # fmt: skip
-    for number, outcome in train_together(requests, mode, stop.asked):
+    requests: dict[int, Request] = {}
+    for number, (job, owned) in enumerate(mine):
+        checkpoint = schema.checkpoint_path(job.root / job.cell.folder, job.block.span)
+        try:
+            limit = threshold(job.cell, job.criterion)
+        except UsageError as error:  # of a task of another package: it costs no other cell
+            yield number, error
+        else:
+            told = reporter(job.label, progress, owned)
+            requests[number] = Request(job.cell, job.block, checkpoint, told, limit)
+    numbers = list(requests)
+    for place, outcome in train_together([*requests.values()], mode, stop.asked) if requests else ():
+        number = numbers[place]
         if isinstance(outcome, BaseException):
             yield number, outcome
         else:

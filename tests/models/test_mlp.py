@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
+from nalu_bench.models.layer import Layer
 from nalu_bench.plan import compose
 
 
@@ -29,3 +31,9 @@ def test_what_cannot_be_is_refused(
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
     assert main(["run", "task=identity", "model=mlp", "budget=smoke", override]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["false", 0, None])
+def test_an_option_that_must_be_true_or_false_is_neither_a_text_nor_a_number(value: object) -> None:
+    with pytest.raises(UsageError, match="bias of the unit relu must be true or false, got "):
+        Layer("relu", {"bias": value}).build(2, 1)

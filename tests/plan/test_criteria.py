@@ -130,3 +130,16 @@ def test_references_that_only_committed_results_hold_judge_new_runs(tmp_path: Pa
     found = collect(judge, {}, [cell, reference], Store(tmp_path / "new"), [before])
     assert solved(found)["cell", "add"] == [True, False, False]
     assert len(found.runs) == 6
+
+
+def test_a_threshold_that_cannot_be_computed_is_told_with_its_task(
+    make_cell: Callable[..., Cell], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = make_cell()
+
+    def broken(*_: object, **__: object) -> float:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(type(cell.task), "threshold", broken)
+    with pytest.raises(UsageError, match=f"threshold of the task {cell.task.kind} cannot be computed: ZeroDivision"):
+        criteria.threshold(cell)

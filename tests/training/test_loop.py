@@ -28,7 +28,7 @@ from nalu_bench.training.checkpoint import CheckpointWarning
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import Request, _Group, _Loop, train_block, train_together
 from nalu_bench.training.program import program_of
-from nalu_bench.training.random import draws, streams
+from nalu_bench.training.random import addressable, draws, streams
 from nalu_bench.units import Linear
 
 MakeCell = Callable[..., Cell]
@@ -762,6 +762,20 @@ class Buffered(Linear):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__(in_features, out_features)
         self.register_buffer("two", torch.tensor(2.0))
+
+
+class Returning(Linear):
+    """A unit whose initialiser makes another tensor."""
+
+    def initialisers(self) -> dict[str, Any]:
+        return super().initialisers() | {"b": lambda tensor, _: torch.ones_like(tensor)}
+
+
+def test_an_initialiser_that_does_not_fill_its_tensor_is_refused() -> None:
+    unit = Returning(4, 2)
+    assert unit.b is not None
+    with pytest.raises(ValueError, match="the initialiser of b must fill the tensor that it gets, and returns another"):
+        addressable.initial(unit.b, "b", unit.initialisers()["b"], 0)
 
 
 class Frozen(Linear):

@@ -64,9 +64,14 @@ class Addressable(Streams):
 
 
 def initial(prototype: Tensor, name: str, initialise: Initialiser, seed: int) -> Tensor:
-    """The initial value of one parameter, from the stream of its seed and name."""
-    value = torch.empty_like(prototype, requires_grad=False)
-    initialise(value, streams.torch_generator("init", seed, name))
+    """The initial value of one parameter, from the stream of its seed and name.
+
+    Raises: ValueError for an initialiser that returns another tensor instead of filling the one that it gets.
+    """
+    value = torch.full_like(prototype, torch.nan, requires_grad=False)  # what is left so is no number that trains
+    filled: object = initialise(value, streams.torch_generator("init", seed, name))
+    if isinstance(filled, Tensor) and filled.data_ptr() != value.data_ptr():
+        raise ValueError(f"the initialiser of {name} must fill the tensor that it gets, and returns another one")
     return value
 
 
