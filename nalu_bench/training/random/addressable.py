@@ -70,7 +70,7 @@ def initial(prototype: Tensor, name: str, initialise: Initialiser, seed: int) ->
     """
     value = torch.full_like(prototype, torch.nan, requires_grad=False)  # what is left so is no number that trains
     filled: object = initialise(value, streams.torch_generator("init", seed, name))
-    if isinstance(filled, Tensor) and filled.data_ptr() != value.data_ptr():
+    if isinstance(filled, Tensor) and filled.untyped_storage().data_ptr() != value.untyped_storage().data_ptr():
         raise ValueError(f"the initialiser of {name} must fill the tensor that it gets, and returns another one")
     return value
 
