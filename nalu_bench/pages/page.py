@@ -89,9 +89,8 @@ def _results(loaded: "Loaded") -> Iterator[Section]:
     figure = _picture(loaded.figure(), f"figure of {loaded.experiment.title}")
     further = "".join(_image(*each) for each in loaded.pictures().items())
     pictures = Section("figure", "Figure", figure + further)
-    yield from [pictures] * bool(answers)  # it shows them
-    yield from _numbers(loaded)
-    yield from [pictures] * (not answers)
+    numbers = list(_numbers(loaded))
+    yield from [pictures, *numbers] if answers else [*numbers, pictures]  # it shows the answers
     yield Section("provenance", "Where the numbers come from", rendered("provenance.html", **_provenance(loaded)))
 
 

@@ -103,14 +103,16 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
     if manifest is None:
         raise UsageError(f"there are no results in {folder.name}.")
     if not places:
-        about = {
-            "verdicts": outcome.verdicts(folder), "time": outcome.duration(manifest["seconds"]),
-            "runs": f"{manifest['runs']:,}", "seeds": f"{manifest['budget']['seeds']}",
-            "compared": compared(table(folder)),
-        }  # fmt: skip
+        about: dict[str, Callable[[], str]] = {
+            "verdicts": lambda: outcome.verdicts(folder),
+            "time": lambda: outcome.duration(manifest["seconds"]),
+            "runs": lambda: f"{manifest['runs']:,}",
+            "seeds": lambda: f"{manifest['budget']['seeds']}",
+            "compared": lambda: compared(table(folder)),
+        }
         if form not in about:
             raise unknown("number of an experiment", form, about)
-        return about[form]
+        return about[form]()
     if form == "answer":
         return _answer(name, table(folder), " ".join(places))
     return _written(_line(table(folder), places), form)

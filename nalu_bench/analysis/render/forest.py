@@ -92,7 +92,7 @@ def _row(axis: "Axes", place: int, line: Line) -> None:
 
 def _printed(line: Line) -> tuple[float, ...]:
     """The printed number with its interval, a bound such as >999 as its number; nan where there is none."""
-    if line.printed is None or line.printed.in_words or not line.printed.text:
+    if line.printed is None or line.in_words or not line.printed_text:
         return (math.nan,) * 3
     found = line.printed
     return tuple(float(text.lstrip("<>") or "nan") for text in (found.text, found.low, found.high))

@@ -18,7 +18,7 @@ def by_measure(lines: Sequence[Line], named: Mapping[str, str]) -> dict[str, lis
         split = line.place.split
         return ", ".join(filter(None, [in_words(line.place.metric, named), named.get(split, split)]))
 
-    shown = [line for line in lines if line.verdict and line.printed and not line.printed.in_words]
+    shown = [line for line in lines if line.verdict and line.printed and not line.in_words]
     several = len(set(map(_operation, shown))) > 1
     return {_of_one(told, part) if several else told: part for told, part in grouped(shown, words).items()}
 

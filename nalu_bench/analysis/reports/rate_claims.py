@@ -78,12 +78,9 @@ def _out_of_reach(said: RateClaim, counts: Sequence[tuple[int, int]]) -> str:
     if len(counts) == 1 or said.apart:
         return ""
     other, (limit, above) = counts[1][0] / counts[1][1], said.limit
-    reached = other + limit <= 1 if above else other + limit >= 0
-    return (
-        ""
-        if reached
-        else f"the share that it is held against is {percent(other)}, from which no difference is as large"
-    )
+    if other + limit <= 1 if above else other + limit >= 0:
+        return ""
+    return f"the share that it is held against is {percent(other)}, from which no difference is as large"
 
 
 def share(counts: Sequence[tuple[int, int]], confidence: float) -> tuple[float, float, float]:
