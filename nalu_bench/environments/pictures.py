@@ -33,10 +33,14 @@ def pictures(size: int, agent: Tensor, target: Tensor) -> Tensor:
     square = (place // SQUARE).clamp(max=size - 1)
     number = size * square.unsqueeze(-1) + square
 
-    def where(colour: tuple[float, ...], chosen: Tensor, otherwise: Tensor) -> Tensor:
-        return torch.where(chosen.unsqueeze(-3), otherwise.new_tensor(colour).view(3, 1, 1), otherwise)
+    def full(colour: tuple[float, ...]) -> Tensor:  # made where it is used: a copy cannot be part of a CUDA graph
+        parts = [torch.full((), part, dtype=agent.dtype, device=agent.device) for part in colour]
+        return torch.stack(parts).view(3, 1, 1)
 
-    picture = agent.new_zeros(len(agent), 3, side(size), side(size)) + agent.new_tensor(EMPTY).view(3, 1, 1)
+    def where(colour: tuple[float, ...], chosen: Tensor, otherwise: Tensor) -> Tensor:
+        return torch.where(chosen.unsqueeze(-3), full(colour), otherwise)
+
+    picture = agent.new_zeros(len(agent), 3, side(size), side(size)) + full(EMPTY)
     picture = where(TARGET, number == target.view(-1, 1, 1), picture)
     picture = where(AGENT, (number == agent.view(-1, 1, 1)) & inner.unsqueeze(-1) & inner, picture)
     return where(LINE, line.unsqueeze(-1) | line, picture)

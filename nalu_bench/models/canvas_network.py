@@ -1,10 +1,10 @@
 """The network that counts digits on a canvas."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from nalu_bench.models.network import Network
+from nalu_bench.models.parts import channels_behind
 from nalu_bench.units.unit import Initialiser, Unit, xavier_uniform, zeros
 
 
@@ -42,7 +42,7 @@ class CanvasNetwork(Network):
         """(..., side, side) -> (..., H)."""
         images = x.reshape(-1, self.side, self.side, 1).permute(0, 3, 1, 2)  # channels behind pixels
         for number, conv in enumerate((self.conv1, self.conv2, self.conv3, self.conv4)):
-            weight = conv.weight.contiguous(memory_format=torch.channels_last)
+            weight = channels_behind(conv.weight)
             images = functional.conv2d(images, weight, conv.bias, conv.stride, conv.padding, conv.dilation)
             if number == 0:
                 images = functional.max_pool2d(images, 2)  # before the ReLU, which is the same and faster

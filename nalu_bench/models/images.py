@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nalu_bench.models.network import Network, Recurrence
+from nalu_bench.models.parts import channels_behind
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 SIDE = 28
@@ -31,7 +32,7 @@ class DigitEncoder(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         images = x.reshape(-1, SIDE, SIDE, 1).permute(0, 3, 1, 2)  # channels behind pixels
         for conv in (self.conv1, self.conv2):
-            weight = conv.weight.contiguous(memory_format=torch.channels_last)
+            weight = channels_behind(conv.weight)
             images = functional.relu(functional.max_pool2d(functional.conv2d(images, weight, conv.bias), 2))
         features: Tensor = self.out(functional.relu(self.hidden(images.flatten(1))))
         return features.view(*x.shape[:-2], -1)

@@ -88,7 +88,7 @@ class Model:
         of: the names of the units in `conf/unit` that were put at its places; their values stand in the other fields.
         places: field -> how many units stand there, in the order of `of`; empty for a model that takes none by name.
         accepts: the kinds of input (`Task.inputs`) the network can take.
-        compiles: whether compiled graphs are faster for its networks; if not, they are always trained eagerly.
+        compiles: whether compiled graphs are faster for its networks on a CPU; if not, they are trained eagerly there.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset()

@@ -1,8 +1,8 @@
-"""Initial weights of modules that are not units, such as convolutions."""
+"""Initial weights of modules that are not units, such as convolutions, and how convolutions lie in memory."""
 
 import math
 
-from torch import nn
+from torch import Tensor, nn
 
 from nalu_bench.units.unit import Initialiser, uniform
 
@@ -19,3 +19,11 @@ def initialisers(module: nn.Module) -> dict[str, Initialiser]:
         return {}
     bound = 1 / math.sqrt(math.prod(module.weight.shape[1:]))
     return {name: uniform(-bound, bound) for name, _ in module.named_parameters(recurse=False)}
+
+
+def channels_behind(weight: Tensor) -> Tensor:
+    """The weights (O, I, H, W) of a convolution in torch's layout `channels_last`.
+
+    It is made by axes: under vmap torch knows no `memory_format`.
+    """
+    return weight.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)

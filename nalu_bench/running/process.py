@@ -51,6 +51,8 @@ def prepare() -> None:
     torch.set_float32_matmul_precision("highest")
     torch.set_flush_denormal(False)
     torch.use_deterministic_algorithms(False)
+    torch.backends.cudnn.allow_tf32 = False  # ten bits, by default
+    torch.backends.cudnn.deterministic = True
 
 
 def cache_folder() -> str | None:

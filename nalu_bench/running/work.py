@@ -103,7 +103,8 @@ def _train_leased(
 
     machine = mine[0][0].machine
     compiled = compiler.works(machine.device) if machine.compile is None else machine.compile
-    mode = Mode(machine.device, compiled and all(job.cell.model.compiles for job, _ in mine))
+    gains = machine.device == "cuda" or all(job.cell.model.compiles for job, _ in mine)
+    mode = Mode(machine.device, compiled and gains)
     requests: dict[int, Request] = {}
     for number, (job, owned) in enumerate(mine):
         checkpoint = schema.checkpoint_path(job.root / job.cell.folder, job.block.span)

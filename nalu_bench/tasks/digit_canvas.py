@@ -118,7 +118,6 @@ class DigitCanvas(OfImages, Task):
     ) -> tuple[Tensor, Tensor]:
         """Canvases (B, side, side) from -1 to 1, and how many of their digits are even, one-hot (B, digits + 1)."""
         import torch
-        from torch.nn.functional import one_hot
 
         shown, top_left = (split_parameters[name][numbers[0]].long() for name in ("shown", "corners"))
         there = shown != NOWHERE
@@ -130,7 +129,7 @@ class DigitCanvas(OfImages, Task):
         empty = torch.zeros(len(shown), self.side**2, device=shown.device)
         canvas = empty.scatter_add(1, where.flatten(1), pixels.flatten(1)).clamp(max=1)
         even = (split_parameters["labels"][known].long() % 2 == 0) & there
-        counts = one_hot(even.sum(-1), self.digits + 1).float()
+        counts = (even.sum(-1, keepdim=True) == torch.arange(self.digits + 1, device=shown.device)).float()
         return 2 * canvas.view(-1, self.side, self.side) - 1, counts
 
     def setting(self) -> dict[str, Any]:

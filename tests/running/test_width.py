@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nalu_bench.cli import main
@@ -43,3 +44,26 @@ def test_a_models_width_is_part_of_the_identity_and_a_devices_is_not() -> None:
 def test_a_block_holds_a_seed(key: str, must: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *CELL, f"{key}=0"]) == 2
     assert f"{key} must be {must}, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["task=digit_canvas", "model=canvas_nac", "recipe=trask2018_parity", "task.canvases=64",
+         "task.validation_canvases=50", "task.test_canvases=50"],
+        ["task=digit_series", "model=image_nau", "recipe=madsen2020_images", "task.test_lengths=[1]"],
+    ],
+)  # fmt: skip
+def test_convolutional_networks_train_side_by_side_as_they_do_alone(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of their models have one seed; those of a GPU have more."""
+    pytest.importorskip("sklearn")
+    few = ["task.dataset=digits", "task.validation=200", "recipe.batch_size=8", "recipe.steps=2", "recipe.log_every=2"]
+    found = []
+    for width in (1, 2):
+        monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / str(width)))
+        assert main(["run", *words, *few, "seeds=2", "device.workers=1", f"device.width={width}"]) == 0
+        runs = (pd.read_parquet(file) for file in sorted(tmp_path.glob(f"{width}/runs/**/curves.parquet")))
+        found.append(pd.concat(runs, ignore_index=True))
+    pd.testing.assert_frame_equal(*found, rtol=1e-4)

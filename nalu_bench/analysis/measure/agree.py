@@ -88,8 +88,9 @@ def part_faults(
 ) -> Iterator[str]:
     """A line for every part that is no whole block, or of which a seed that was asked for has no trained run.
 
-    `width` is that of the plan's device. A block has it or the model's own, or single seeds could be left out as blocks
-    of one. The oldest parts state none, and hold those of their block's seeds that were asked for then.
+    `width` is that of the plan's device. A block has it, the model's own, or a larger one of another device: single seeds
+    could be left out as blocks of one. The oldest parts state none, and hold those of their block's seeds that were
+    asked for then.
     """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed"])
     trained = {digest: set(seeds) for digest, seeds in runs.groupby("cell")["seed"]}
@@ -100,12 +101,12 @@ def part_faults(
         if digest not in asked:
             yield f"part {name} is of no cell of the plan"
             continue
-        seeds, must = set(parse_ranges(text)), {width or widths[digest], widths[digest]}
-        if part.get("width", widths[digest]) not in must:
-            told = " or ".join(map(str, sorted(must)))
-            yield f"part {name} must have {told} seeds a block, got width {part['width']}"
+        seeds, least = set(parse_ranges(text)), min(width or widths[digest], widths[digest])
+        own = part.get("width", widths[digest])
+        if own < least:
+            yield f"part {name} must have {least} seeds a block or more, got width {own}"
             continue
-        found = blocks(seeds, part.get("width", widths[digest]))
+        found = blocks(seeds, own)
         whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
         if part.get("seeds") != text or not whole:
             yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
