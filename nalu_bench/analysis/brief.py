@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render.folded import folded, legend
 from nalu_bench.analysis.render.terminal import below, together
-from nalu_bench.analysis.table.layout import Judged, Table
+from nalu_bench.analysis.table.claims import about_claims
+from nalu_bench.analysis.table.layout import Table
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.report import Report
@@ -68,7 +69,7 @@ def _claim(found: str, text: str, where: str, width: int) -> str:
 
 def _tables(report: "Report", width: int) -> Lines:
     """What the signs mean, and the tables but those of the claims; those of one header stand together."""
-    tables = [table for table in report.tables if not _of_claims(table)]
+    tables = [table for table in report.tables if not about_claims(table)]  # they stand above
     named = [(_heading(table, report, width), *folded(table)) for table in tables]
     blocks: list[Lines] = []
     for (_, names), group in itertools.groupby(named, lambda each: (tuple(each[1].header), each[2])):
@@ -100,12 +101,6 @@ def _heading(table: Table, report: "Report", width: int) -> str:
     for about in (experiment.heading, experiment.title):
         title = title.removesuffix(about).strip()
     return _cut(title.removesuffix("."), width)
-
-
-def _of_claims(table: Table) -> bool:
-    """Whether it holds verdicts on sentences alone, which stand above the tables."""
-    judged = [one.line for row in table.rows for one in row if isinstance(one, Judged)]
-    return bool(judged) and all(line.in_words for line in judged)
 
 
 def _first(lines: Lines, room: int) -> Lines:

@@ -88,9 +88,9 @@ def part_faults(
 ) -> Iterator[str]:
     """A line for every part that is no whole block, or of which a seed that was asked for has no trained run.
 
-    `width` is that of the plan's device. A block has it, the model's own, or a larger one of another device: single seeds
-    could be left out as blocks of one. The oldest parts state none, and hold those of their block's seeds that were
-    asked for then.
+    `width` is that of the plan's device. A block has it, the model's own, or a larger one of another device; of a
+    smaller one, single seeds could be left out. The oldest parts state none, and hold those of their block's seeds that
+    were asked for then.
     """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed"])
     trained = {digest: set(seeds) for digest, seeds in runs.groupby("cell")["seed"]}

@@ -45,9 +45,9 @@ def claims_table(
 
 
 def about_claims(table: Table) -> bool:
-    """Whether it is a table of claims."""
+    """Whether it holds verdicts on sentences alone."""
     judged = [shown.line for row in table.rows for shown in row if isinstance(shown, Judged)]
-    return any(line.in_words for line in judged)
+    return bool(judged) and all(line.in_words for line in judged)
 
 
 def how_tested(line: Line) -> str:

@@ -72,7 +72,7 @@ class Parity(Kind):
     settings = ParitySettings
     report: ParitySettings
     metrics: ClassVar[Mapping[str, Span | None]] = {ACCURACY: SHARES, f"{CLAIM}*": None}
-    named: ClassVar[Mapping[str, str]] = {ACCURACY: "Share of right answers"}
+    named: ClassVar[Mapping[str, str]] = {ACCURACY: "Canvases counted right, %"}
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
