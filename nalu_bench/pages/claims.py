@@ -69,7 +69,8 @@ class Claim:
             ours.
         asks: the question that it belongs to; empty if its experiment names none.
         says: the claim in plain words; the quote if its experiment has none.
-        found: what came out, in plain words, and our threshold; empty if nothing was measured.
+        found: what came out, in plain words, our threshold, and the share of the full scale's steps if it is not all of
+            them; empty if nothing was measured.
         lines: its tests, one for each setting.
     """
 
@@ -139,11 +140,14 @@ def spanned(values: Sequence[float], form: Format) -> str:
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
     judged = [line for line in loaded.lines if line.verdict and line.in_words]
+    steps, full = loaded.manifest["budget"]["steps"], loaded.experiment.printed_steps
+    shorter = f" Trained for {percent(steps / full)} of the full scale's steps." if steps < full else ""
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
         asks, says, found = (plain.asks, plain.says, _filled(plain.found, lines)) if plain else ("", quote, "")
-        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, found, lines)
+        told = found and found + shorter
+        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, told, lines)
 
 
 def _key(line: Line) -> tuple[str, str, str]:
