@@ -95,6 +95,14 @@ def test_what_was_not_measured_has_no_number() -> None:
         assert (claim.found == "") == all(math.isnan(line.ours.value) for line in claim.lines)
 
 
+def test_claims_of_networks_that_were_trained_for_less_than_the_full_scale_say_so() -> None:
+    part, whole = (claims([nalu_bench.load(name)]) for name in ("trask2018/table4", "trask2018/table5"))
+    assert part
+    assert all(claim.found.endswith("Trained for 20 % of the full scale's steps.") for claim in part)
+    assert whole
+    assert not any("Trained for" in claim.found for claim in whole)
+
+
 def test_questions_have_their_tested_claims_first() -> None:
     later = replace(told(Verdict.NOT_COMPARABLE), says="Later.")
     found = by_question([later, told(Verdict.AGREES), replace(CLAIM, asks="")])
