@@ -24,7 +24,7 @@ class Outcome(StrEnum):
     FAILS = "does not hold"
     MIXED = "holds in part"
     OPEN = "not decided"
-    UNTESTED = "trained too little to judge"
+    UNTESTED = "not trained enough to judge"
 
 
 def points(value: float) -> str:
@@ -92,7 +92,7 @@ class Claim:
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
-            return "not decided after correction for the number of claims, though it would be alone"
+            return "not decided: alone it would be, but several claims are tested at once"
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
@@ -167,14 +167,14 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many of its tests: `Missed only at a² in extrapolation (4 of 4 …).`"""
+    """The places that miss a claim, and in how many of its tests: `Missed at a² in extrapolation (4 of 4 …).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Missed only at {'; '.join(told)}."
+    return f"Missed at {'; '.join(told)}."
 
 
 def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:

@@ -43,8 +43,8 @@ def _html(text: str) -> str:
     parser = markdown.Markdown(extensions=["tables", "toc", "fenced_code"], extension_configs=TOC)
     parser.preprocessors.deregister("html_block")
     parser.inlinePatterns.deregister("html")
-    wide = parser.convert(text).replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    return ADDRESS.sub(_address, wide)
+    found = parser.convert(text).replace("<table>", '<div class="scroll words"><table>')
+    return ADDRESS.sub(_address, found.replace("</table>", "</table></div>"))
 
 
 def _address(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.stats.verdicts import Verdict, counts
+from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict, counts
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
@@ -34,6 +34,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
     return rendered(
         "index.html", title="nalu_bench: which claims hold?", questions=questions, answers=list(_answers(experiments)),
         experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts.elements()),
+        meanings={str(verdict): told for verdict, told in MEANINGS.items() if verdicts[str(verdict)]},
         legend=[{"look": outcome.name.lower(), "sign": SIGNS[outcome], "text": str(outcome)} for outcome in Outcome],
     )  # fmt: skip
 

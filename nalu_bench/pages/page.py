@@ -12,7 +12,7 @@ from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
-from nalu_bench.analysis.stats.verdicts import MEANINGS
+from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
 from nalu_bench.analysis.table.claims import about_claims
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.pages import document, prose
@@ -34,6 +34,17 @@ PANELS, MOST = 12, 24
 
 FORESTS = 6
 """The most forest plots of a page."""
+
+WORDS = {
+    Verdict.AGREES: "agrees", Verdict.DIFFERS: "differs", Verdict.INCONCLUSIVE: "cannot tell",
+    Verdict.NOT_COMPARABLE: "not compared",
+}  # fmt: skip
+MARKERS = {"o": "●", "X": "✖", "s": "■", "D": "◆"}
+LOOKS = [
+    {"text": words, "color": style.verdict(found).color, "sign": MARKERS[style.verdict(found).marker]}
+    for found, words in WORDS.items()
+]
+"""The legend of forest plots."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
 """Columns of a run that a page always lists; errors on each split follow."""
@@ -103,7 +114,9 @@ def _numbers(loaded: "Loaded") -> Iterator[Section]:
         met = {line.verdict for line in lines if line.printed and not line.in_words}
         meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
         held = any(line.held for line in lines)
-        above = rendered("forests.html", drawn=drawn, meanings=meanings, held=held, brackets=loaded.kind.brackets)
+        above = rendered(
+            "forests.html", drawn=drawn, looks=LOOKS, meanings=meanings, held=held, brackets=loaded.kind.brackets
+        )
         yield Section("numbers", "Printed and ours", above + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
     else:

@@ -32,12 +32,12 @@ def told(*verdicts: Verdict) -> Claim:
         ([Verdict.DIFFERS], Outcome.FAILS, "does not hold"),
         ([Verdict.INCONCLUSIVE], Outcome.OPEN, "not decided"),
         ([Verdict.FITTED], Outcome.OPEN, "not decided"),
-        ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "trained too little to judge"),
+        ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "not trained enough to judge"),
         ([Verdict.AGREES] * 4, Outcome.HOLDS, "holds in 4 of 4 tests"),
         (
             [Verdict.DIFFERS, Verdict.NOT_COMPARABLE],
             Outcome.OPEN,
-            "does not hold in 1, trained too little to judge in 1 of 2 tests",
+            "does not hold in 1, not trained enough to judge in 1 of 2 tests",
         ),
         (
             [Verdict.AGREES, Verdict.DIFFERS, Verdict.INCONCLUSIVE],
@@ -54,8 +54,7 @@ def test_the_tests_of_a_claim_say_one_thing_together(verdicts: list[Verdict], ou
 def test_a_claim_that_is_decided_only_alone_says_so() -> None:
     line = replace(LINE, verdict=Verdict.INCONCLUSIVE, notes=(ONLY_ALONE,))
     assert (
-        replace(CLAIM, lines=[line]).verdict
-        == "not decided after correction for the number of claims, though it would be alone"
+        replace(CLAIM, lines=[line]).verdict == "not decided: alone it would be, but several claims are tested at once"
     )
 
 

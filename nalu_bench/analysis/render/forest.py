@@ -79,11 +79,11 @@ def _row(axis: "Axes", place: int, line: Line) -> None:
     """The printed number above the middle of its row, ours below it."""
     look = style.verdict(line.verdict or Verdict.NOT_COMPARABLE)
     value, low, high = _printed(line)
-    axis.plot(value, place - 0.14, "o", markersize=4.5, markerfacecolor="none", color=PRINTED)
+    axis.plot(value, place - 0.14, "o", markersize=4.5, markerfacecolor="none", color=PRINTED, clip_on=False)
     if math.isfinite(low) and math.isfinite(high):
         axis.plot([low, high], [place - 0.14] * 2, color=PRINTED, linewidth=0.8)
     ours, low, high = line.ours
-    axis.plot(ours, place + 0.14, look.marker, markersize=4.5, color=look.color)
+    axis.plot(ours, place + 0.14, look.marker, markersize=4.5, color=look.color, clip_on=False)
     if line.held:
         axis.plot(line.held, [place + 0.14] * 2, color=look.color, linewidth=0.6)
     if math.isfinite(low) and math.isfinite(high):

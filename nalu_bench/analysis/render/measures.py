@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.stats.samples import NOT_MEANS
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
 
@@ -16,7 +17,8 @@ def by_measure(lines: Sequence[Line], named: Mapping[str, str]) -> dict[str, lis
 
     def words(line: Line) -> str:
         split = line.place.split
-        return ", ".join(filter(None, [in_words(line.place.metric, named), named.get(split, split)]))
+        seeds = NOT_MEANS if any(note.startswith(NOT_MEANS) for note in line.notes) else ""
+        return ", ".join(filter(None, [in_words(line.place.metric, named), named.get(split, split), seeds]))
 
     shown = [line for line in lines if line.verdict and line.printed and not line.in_words]
     several = len(set(map(_operation, shown))) > 1

@@ -14,6 +14,9 @@ from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparab
 MARGIN = 0.15
 """Samples agree if P(ours > theirs) lies within so much of one half, with 90 % confidence (our choice)."""
 
+NOT_MEANS = "all seeds are compared, not their means"
+"""What a comparison of samples notes beside two means."""
+
 
 def compare_times(ours: ArrayLike, theirs: ArrayLike, trained: float, trained0: float) -> Comparison:
     """Compare the steps at which seeds are solved; those that are not solved are censored at the end of training.
@@ -102,4 +105,4 @@ def _compared(
     )
     within, by = (share - 0.5 - half, share - 0.5 + half), f"{word} in {100 * share:.0f} % of pairs"
     found = alone(share - 0.5, low, high, p_value, within, MARGIN, "15 points of one half", by, reason)
-    return replace(found, notes=(f"all seeds are compared, not their means ({test})",))
+    return replace(found, notes=(f"{NOT_MEANS} ({test})",))
