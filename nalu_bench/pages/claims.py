@@ -56,6 +56,9 @@ FORMS: dict[str, Format] = dict(zip(PLACES, (plain, percent, points), strict=Tru
 THRESHOLD = re.compile(r"(at least|at most) (-?[\d.]+(?:e-?\d+)?)")
 """A threshold that is a number alone."""
 
+HOLM = re.compile(r"p = (\S+), and Holm's limit is (\S+) among (\d+)")
+"""What a comparison tells of its correction."""
+
 UNIT = re.compile(r"\{\w+\}( %| times)")
 """The unit that a sentence gives our number."""
 
@@ -146,7 +149,8 @@ def _of(loaded: "Loaded") -> Iterator[Claim]:
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
         asks, says, found = (plain.asks, plain.says, _filled(plain.found, lines)) if plain else ("", quote, "")
-        told = found and found + shorter
+        judged_any = any(line.verdict is not Verdict.NOT_COMPARABLE for line in lines)
+        told = found and found + _corrected(lines) + (shorter if judged_any else "")
         yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, told, lines)
 
 
@@ -166,15 +170,21 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     return f"{text} {_asked(lines, form, unit[1] if unit else '')}".strip()
 
 
+def _corrected(lines: Sequence[Line]) -> str:
+    """Why a single test does not decide although it would alone, as a sentence; else empty."""
+    limit = HOLM.search(lines[0].reason) if len(lines) == 1 and ONLY_ALONE in lines[0].notes else None
+    return f" Its p is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
+
+
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many of its tests: `Missed at a² in extrapolation (4 of 4 …).`"""
+    """The places that miss a claim, and in how many of its tests: `Our number misses it at a² (4 of 4 tests).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Missed at {'; '.join(told)}."
+    return f"Our number misses it at {'; '.join(told)}."
 
 
 def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:

@@ -1,7 +1,7 @@
 """One picture of all claims that were tested: the sentence in plain words, what of it holds, and our number."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
@@ -46,7 +46,7 @@ def overview(claims: Sequence[Claim]) -> "Figure":
     axis = axes[0][0]
     axis.set(xlim=(0, 1), ylim=(height, 0))
     axis.axis("off")
-    place = _legend(axis)
+    place = _legend(axis, {claim.outcome for claim in claims})
     for asks, part in parts.items():
         axis.text(0, place + 0.22, asks or "Other claims", fontsize=10, fontweight="bold", va="center")
         place += HEAD
@@ -72,10 +72,10 @@ def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], found: S
         axis.text(SAID, place + number * LINE, text, fontsize=8, va="top", color=ink)
 
 
-def _legend(axis: "Axes") -> float:
+def _legend(axis: "Axes", met: Collection[Outcome]) -> float:
     """What the signs mean, above all; returns where it ends."""
-    for number, (outcome, verdict) in enumerate(LOOKS.items()):
-        color = style.verdict(verdict).color
+    for number, outcome in enumerate(outcome for outcome in LOOKS if outcome in met):
+        color = style.verdict(LOOKS[outcome]).color
         axis.text(0.16 * number, 0.1, SIGNS[outcome], fontsize=10, fontweight="bold", va="center", color=color)
         axis.text(0.16 * number + SAID, 0.1, str(outcome), fontsize=8, va="center")
     return 0.24

@@ -199,7 +199,7 @@ def halves() -> str:
         for half in ("seed < @NEWER", "seed >= @NEWER")
     ]
     (plus, minus), (later_plus, later_minus) = counts
-    return f"seeds 0 to 24 solve + {plus} and − {minus} times, seeds 25 to 49 {later_plus} and {later_minus} times"
+    return f"of seeds 0 to 24, {plus} solve + and {minus} solve −; of seeds 25 to 49, {later_plus} and {later_minus}"
 
 
 def same_seeds(operation: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -210,7 +210,7 @@ def same_seeds(operation: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def seeds_of_both() -> str:
     lists = [joined(rows.loc[rows["solved_at"].notna(), "seed"]) for rows in same_seeds("add")]
-    return f"on + ours are {lists[0]}, the authors' {lists[1]}"
+    return f"On + our runs solve the seeds {lists[0]}, and the authors' runs {lists[1]}"
 
 
 def mcnemar() -> str:

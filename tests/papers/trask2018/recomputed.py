@@ -154,7 +154,7 @@ def shared() -> str:
     chosen = weights[(weights["cell"] == cell) & (weights["name"] == "cell.W")]
     own = [np.reshape(each, (2, 12))[:, 10:] for each in chosen["values"]]
     off = [abs(1 - abs(np.linalg.eigvals(each)).max()) for each in own]
-    return f"the larger eigenvalue of their weights on each other misses 1 by {np.median(off):.1g} in the median"
+    return f"the larger eigenvalue of this feedback is off 1 by {np.median(off):.1g} in the median"
 
 
 def largest_inside() -> str:
@@ -196,8 +196,8 @@ def under_the_distributions() -> str:
     low_high = open_.partition(";")[0].removeprefix("range=")
     every, others = (WORDS[found.shape[1] - less] for less in (0, 1))
     return (
-        f"The sentences on the NAC and the NALU differ under all {every}, that on division holds under all {every}; "
-        f"the two others hold under {others}, and are open for U{low_high}"
+        f"The sentences on the NAC and the NALU hold under none of the {every}, that on division holds under all "
+        f"{every}; the two others hold under {others}, and are open for U{low_high}"
     )
 
 
@@ -216,7 +216,14 @@ def constants_themselves() -> str:
     errors = found.pivot_table(index="seed", columns=["role", "model"], values="extrapolation_mse")
     ours, constant = errors["cell"]["sequence_rnn_relu"].dropna(), errors["constant"]["sequence_constant"]
     alike = np.isclose(ours, constant[ours.index], rtol=1e-3).sum()
-    return f"There, {alike} of {len(ours)} seeds of the RNN-ReLU have become the constant itself"
+    return f"There, on quotients, {alike} of {len(ours)} seeds of the RNN-ReLU have become the constant itself"
+
+
+def raw_ones() -> str:
+    """How many of the printed numbers that differ are squared errors as they are."""
+    found = table("table8").query("verdict == 'differs' and not metric.str.startswith('claim_')", engine="python")
+    raw = (found["metric"] != "relative").sum()
+    return f"Of the {len(found)} numbers that differ, {raw} are squared errors as they are"
 
 
 def lstm_alike() -> str:
@@ -224,6 +231,61 @@ def lstm_alike() -> str:
     found = table("table8").query("metric == 'mse' and split == 'extrapolation' and model == 'sequence_lstm'")
     printed = found["printed"][found["printed"] != ""].astype(float)
     return f"between {printed.min():,.0f} and {printed.max():,.0f} for every operation"
+
+
+# Table 4
+
+
+def accuracies() -> pd.DataFrame:
+    """The percentage of right counts of every seed, a row, with every last layer, a column."""
+    return 100 * runs("table4").pivot(index="seed", columns="model", values="test_correct")
+
+
+def in_validation() -> pd.DataFrame:
+    """The same in validation, means over the seeds, at every evaluated step."""
+    return 100 * measured("table4", "curves").pivot_table(index="step", columns="model", values="validation_correct")
+
+
+def printed_shares() -> "pd.Series[float]":
+    """The printed percentages."""
+    return table("table4").query("metric == 'accuracy'").set_index("model")["printed"].astype(float)
+
+
+def by_sigmoid(shares: pd.DataFrame) -> pd.Series:
+    """What σ(W) costs, on average over layers with and without a bias."""
+    return (shares[["canvas_linear", "canvas_linear_no_bias"]].mean(axis=1)
+            - shares[["canvas_sigmoid", "canvas_sigmoid_no_bias"]].mean(axis=1))  # fmt: skip
+
+
+def still_rising() -> str:
+    found = in_validation()
+    last, before = found.index[-1], found.index[-3]
+    return f"by up to {(found.loc[last] - found.loc[before]).max():.1f} points from step {before:,} to {last:,}"
+
+
+def sigmoid_in_print() -> str:
+    return f"where the paper has some {by_sigmoid(printed_shares().to_frame().T).iloc[0]:.0f}"
+
+
+def sigmoid_on_the_way() -> str:
+    found = by_sigmoid(in_validation())
+    return (
+        f"the difference of the means is {found.max():.1f} points at step {found.idxmax():,}, and less at every other"
+    )
+
+
+def error_in_print() -> str:
+    errors = 100 - printed_shares()
+    return f"where the printed accuracies give {100 * (1 - errors['canvas_nac'] / errors['canvas_linear']):.0f} %"
+
+
+def seeds_apart() -> str:
+    found, printed = accuracies(), printed_shares()
+    free = printed[~printed.index.str.contains("sigmoid")]
+    return (
+        f"One layer has seeds that are up to {(found.max() - found.min()).max():.1f} points apart; the printed "
+        f"accuracies without σ(W) span {free.max() - free.min():.1f}, with one network each"
+    )
 
 
 # Table 3
@@ -260,7 +322,7 @@ def judges() -> str:
     found = far_errors()
     verdicts = found[~found["note"].str.contains("chosen with this number")]["verdict"].value_counts()
     counted = [WORDS[verdicts[each]] for each in ("agrees", "differs", "inconclusive")]
-    return "of the {} that judge, {} agrees, {} differ and {} are open".format(WORDS[verdicts.sum()], *counted)
+    return "of the {} others {} agrees, {} differ and {} are open".format(WORDS[verdicts.sum()], *counted)
 
 
 def alike() -> str:
@@ -518,11 +580,13 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         late_falls,
     ),
     "table3": (least_units,),
+    "table4": (still_rising, sigmoid_in_print, sigmoid_on_the_way, error_in_print, seeds_apart),
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
     "table6": (functools.partial(not_following, "table6", "Table 7 do not follow from Table 6"), under_all, missed,
         unbounded, without_them),
     "table8": (
         growth, shared, under_the_distributions, below_a_constant, constants_themselves, lstm_alike, largest_inside,
+        raw_ones,
         functools.partial(not_following, "table8", "Table 9 do not follow from Table 8"),
     ),
 }  # fmt: skip
