@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+from nalu_bench.errors import UsageError
+
 HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
 
 OWN_AGE = 3600.0
@@ -115,6 +117,15 @@ def read_text(path: Path) -> str:
     """What a file of text holds; raises OSError if it cannot be read, or is a pipe, and ValueError if it is no text."""
     refuse_pipe(path)
     return path.read_text(encoding="utf-8")
+
+
+def given(path: Path) -> Path:
+    """The path, unless a pipe or a device is there; raises UsageError then."""
+    try:
+        refuse_pipe(path)
+    except OSError as error:
+        raise UsageError(f"{error}: {path}; put a file there, or remove it.") from None
+    return path
 
 
 def read_json(path: Path) -> Any:

@@ -15,6 +15,7 @@ from nalu_bench.analysis.render.forest import forests
 from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
 from nalu_bench.analysis.table.claims import about_claims
 from nalu_bench.analysis.table.formats import four_digits
+from nalu_bench.files import given
 from nalu_bench.pages import document, prose
 from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
@@ -131,7 +132,7 @@ def _told(loaded: "Loaded") -> dict[str, str]:
     beside, results = loaded.experiment.page, loaded.folder.parents[1]
     if not (prose.is_about(results) and beside.exists()):
         return dict.fromkeys(parts, "")
-    text = prose.filled(beside.read_text(encoding="utf-8"), results, beside.parent.name)
+    text = prose.filled(given(beside).read_text(encoding="utf-8"), results, beside.parent.name)
     sections = {name: prose.plain(prose.section(text, heading)) for name, heading in parts.items()}
     return {name: document.part(section, beside, loaded.folder) for name, section in sections.items()}
 

@@ -109,7 +109,7 @@ def _tried(device: str) -> str:
     """Compile, load and run a small graph in another process; returns why that failed, or an empty text."""
     process.make_cache()
     words = [sys.executable, "-m", "nalu_bench.training.trial", device]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = {**os.environ, process.SAFE_PATH: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         done = subprocess.run(
             words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",

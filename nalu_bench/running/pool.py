@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 from nalu_bench import output
 from nalu_bench.errors import Interrupted, UsageError, plain_warnings
-from nalu_bench.running import stop
+from nalu_bench.running import process, stop
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -78,13 +78,14 @@ def outcomes(
     if script is not None and not Path(script).exists():  # it was piped into Python
         raise UsageError(NO_FILE.format(file=script))
     left = list(items)
-    while left:
-        for item, result in _until_one_dies(work, left, workers, listen):
-            left.remove(item)
-            yield item, result
-        if left and workers == 1:
-            yield left.pop(0), WorkerDiedError("its worker process died, perhaps because memory ran out")
-        workers = 1
+    with process.variable(process.SAFE_PATH, "1"):  # a worker takes over the path of this process, but not at once
+        while left:
+            for item, result in _until_one_dies(work, left, workers, listen):
+                left.remove(item)
+                yield item, result
+            if left and workers == 1:
+                yield left.pop(0), WorkerDiedError("its worker process died, perhaps because memory ran out")
+            workers = 1
 
 
 def _until_one_dies(

@@ -19,6 +19,9 @@ TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
 
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""A process with this variable imports nothing that lies in the current folder, as the command itself does not."""
+
 
 def tune() -> None:
     """Tune the allocator of this process, before torch is imported; numbers do not depend on it.
@@ -99,7 +102,7 @@ def make_cache() -> None:
             os.environ[CACHE] = new = tempfile.mkdtemp(prefix="nalu_bench_graphs_")
             atexit.register(shutil.rmtree, new, ignore_errors=True)
             return
-        with tempfile.TemporaryDirectory() as other, _variable(CACHE, other):
+        with tempfile.TemporaryDirectory() as other, variable(CACHE, other):
             import torch._dynamo  # noqa: F401
 
 
@@ -111,7 +114,7 @@ def refuse_others(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
+def variable(name: str, value: str) -> Iterator[None]:
     """Within, a variable of the environment has this value."""
     before = os.environ.get(name)
     os.environ[name] = value

@@ -1,5 +1,6 @@
 """A look at a network before it is trained: what only training would show is refused here."""
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -77,9 +78,22 @@ def check_figures(task: Task, split: str, measured: Iterable[str]) -> None:
 
 
 def watch_shapes(network: Network) -> None:
-    """Let a unit raise ValueError if it returns another shape than its inputs and `out_features` say."""
+    """Let a unit raise ValueError for another shape than its inputs and `out_features` say, and for changed inputs."""
     for _, unit in network.units():
+        versions: list[int] = []
+        unit.register_forward_pre_hook(functools.partial(_note_versions, versions))
+        unit.register_forward_hook(functools.partial(_check_unchanged, versions))
         unit.register_forward_hook(_check_shape)
+
+
+def _note_versions(versions: list[int], unit: Any, inputs: tuple[Tensor, ...]) -> None:
+    versions[:] = [value._version for value in inputs]
+
+
+def _check_unchanged(versions: list[int], unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    """Other cells train on the same inputs."""
+    if [value._version for value in inputs] != versions:
+        raise ValueError(f"{type(unit).__name__} must leave its inputs as they are, and changes them in place")
 
 
 def _check_shape(unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:

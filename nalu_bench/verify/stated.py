@@ -12,7 +12,7 @@ from nalu_bench.verify.networks import predicts
 FORMS = {
     "device": re.compile("cpu|cuda"), "mode": re.compile("eager|compiled"),
     "commit": re.compile(r"unknown|[0-9a-f]{12}\+?"),
-    "finished": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ"),
+    "finished": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII),
 }  # fmt: skip
 """Entry of a part -> the form that training writes."""
 

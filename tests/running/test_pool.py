@@ -157,6 +157,14 @@ def test_what_the_work_makes_and_tells_arrives() -> None:
     assert sorted(told) == [(1, "seen"), (2, "seen"), (3, "seen")]
 
 
+def test_workers_import_nothing_that_lies_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "multiprocessing.py").write_text("raise SystemExit('ran')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert dict(pool.outcomes(square, [3], 1, lambda *_: None)) == {3: 9}
+
+
 def test_a_process_that_dies_costs_its_own_work_alone() -> None:
     found = dict(pool.outcomes(square, [1, -1, 2, 3], 2, lambda *event: None))
     assert isinstance(found.pop(-1), pool.WorkerDiedError)

@@ -801,6 +801,18 @@ def test_units_whose_values_would_be_left_undefined_are_refused(
         check_network(make_cell("linear linear"), Stack(unit(4, 2)))
 
 
+class InPlace(Linear):
+    """It changes what other cells train on, too."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.relu_())
+
+
+def test_a_unit_that_changes_its_inputs_in_place_is_refused(make_cell: MakeCell) -> None:
+    with pytest.raises(ValueError, match="InPlace must leave its inputs as they are"):
+        check_network(make_cell("linear linear"), Stack(InPlace(4, 2)))
+
+
 def test_a_task_that_measures_other_figures_than_it_names_is_refused(
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,8 @@
 """Printed numbers are read as text and converted from their sources' words."""
 
+import os
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,9 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
-from nalu_bench.analysis.printed import published, recomputed
+from nalu_bench.analysis.printed import published, recomputed, seeds
 from nalu_bench.analysis.reports.success import Success
+from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.place import RECOMPUTED, Place
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
@@ -182,10 +185,21 @@ def test_figure_3a_has_a_printed_rate_with_its_own_number_of_seeds_for_every_mod
     rows = published.read(experiment.load("madsen2020/figure3a").published)
     rates = rows[rows["metric"] == "success_rate"]
     assert rates.groupby("model")["setting"].nunique().to_dict() == {"nac_mul": 9, "nmu": 9}
-    for rate, seeds in zip(rates["printed"], rates["n_seeds"], strict=True):
-        assert 26 <= int(seeds) <= 38
-        assert float(rate) * int(seeds) == pytest.approx(round(float(rate) * int(seeds)), abs=1e-9)
+    for rate, count in zip(rates["printed"], rates["n_seeds"], strict=True):
+        assert 26 <= int(count) <= 38
+        assert float(rate) * int(count) == pytest.approx(round(float(rate) * int(count)), abs=1e-9)
 
 
 def test_there_are_12_printed_numbers_of_madsens_table_1() -> None:
     assert len(apart(published.read(experiment.load("madsen2020/table1").published))[0]) == 12
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda path: published.read_keyed(path, ["task"]), seeds.read_seeds, file.read],
+    ids=["printed", "seeds", "table"],
+)
+def test_a_pipe_in_the_place_of_a_table_is_refused_unread(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    with pytest.raises(UsageError, match=r"a\.csv must be a file, and is a pipe"):
+        read(tmp_path / "a.csv")
