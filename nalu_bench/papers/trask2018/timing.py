@@ -116,7 +116,8 @@ class Timing(Kind):
         gains = {
             seed: _late_gain(curve["step"].to_numpy(float), curve[column].to_numpy(float)) for seed, curve in found
         }
-        return runs.assign(**{LATE: runs["seed"].map(gains).astype(float)})
+        gained = runs["seed"].map(gains).astype(float).rename(LATE)
+        return pd.concat([runs.drop(columns=LATE, errors="ignore"), gained], axis=1)
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = list(by_cell(measured.runs))
