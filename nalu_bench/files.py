@@ -119,7 +119,7 @@ def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def given(path: Path) -> Path:
+def require_file(path: Path) -> Path:
     """The path, unless a pipe or a device is there; raises UsageError then."""
     try:
         refuse_pipe(path)

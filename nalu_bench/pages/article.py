@@ -27,7 +27,7 @@ from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.files import given
+from nalu_bench.files import require_file
 from nalu_bench.pages import document, numbers, prose
 from nalu_bench.pages.claims import Outcome, by_question, claims, where
 from nalu_bench.pages.index import scale
@@ -128,7 +128,7 @@ def _title(loaded: "Loaded") -> str:
 
 def _read(path: Path) -> str:
     """The text of a page; empty if there is none."""
-    return given(path).read_text(encoding="utf-8") if path.exists() else ""
+    return require_file(path).read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _paragraph(path: Path) -> str:

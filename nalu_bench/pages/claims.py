@@ -149,9 +149,9 @@ def _of(loaded: "Loaded") -> Iterator[Claim]:
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
         asks, says, found = (plain.asks, plain.says, _filled(plain.found, lines)) if plain else ("", quote, "")
-        judged_any = any(line.verdict is not Verdict.NOT_COMPARABLE for line in lines)
-        told = found and found + _corrected(lines) + (shorter if judged_any else "")
-        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, told, lines)
+        if found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
+            found += _corrected(lines) + shorter
+        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, found, lines)
 
 
 def _key(line: Line) -> tuple[str, str, str]:

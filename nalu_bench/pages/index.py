@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
-from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict, counts
+from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
@@ -28,13 +28,12 @@ def index(experiments: Sequence["Loaded"]) -> str:
          "claims": [shown(claim, f"{claim.experiment}/report.html") for claim in part]}
         for number, (asks, part) in enumerate(by_question(claims(experiments)).items(), 1)
     ]  # fmt: skip
-    verdicts = Counter[str]()
-    for loaded in experiments:
-        verdicts.update(str(line.verdict) for line in loaded.lines if line.counted and _is_number(line))
+    numbers = [line for loaded in experiments for line in loaded.lines if line.counted and _is_number(line)]
+    verdicts = [line.verdict for line in numbers if line.verdict]
     return rendered(
         "index.html", title="nalu_bench: which claims hold?", questions=questions, answers=list(_answers(experiments)),
-        experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts.elements()),
-        meanings={str(verdict): told for verdict, told in MEANINGS.items() if verdicts[str(verdict)]},
+        experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts),
+        meanings=meanings(verdicts),
         legend=[{"look": outcome.name.lower(), "sign": SIGNS[outcome], "text": str(outcome)} for outcome in Outcome],
     )  # fmt: skip
 

@@ -12,10 +12,10 @@ from nalu_bench.analysis.measure.measured import CELL_KEYS, records
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
-from nalu_bench.analysis.stats.verdicts import MEANINGS, Verdict
+from nalu_bench.analysis.stats.verdicts import Verdict, meanings
 from nalu_bench.analysis.table.claims import about_claims
 from nalu_bench.analysis.table.formats import four_digits
-from nalu_bench.files import given
+from nalu_bench.files import require_file
 from nalu_bench.pages import document, prose
 from nalu_bench.pages.claims import claims, shown
 from nalu_bench.pages.rendered import rendered
@@ -40,11 +40,7 @@ WORDS = {
     Verdict.AGREES: "agrees", Verdict.DIFFERS: "differs", Verdict.INCONCLUSIVE: "cannot tell",
     Verdict.NOT_COMPARABLE: "not compared",
 }  # fmt: skip
-MARKERS = {"o": "●", "X": "✖", "s": "■", "D": "◆"}
-LOOKS = [
-    {"text": words, "color": style.verdict(found).color, "sign": MARKERS[style.verdict(found).marker]}
-    for found, words in WORDS.items()
-]
+LOOKS = [{"text": words, **vars(style.verdict(found))} for found, words in WORDS.items()]
 """The legend of forest plots."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
@@ -112,11 +108,10 @@ def _numbers(loaded: "Loaded") -> Iterator[Section]:
     tables = [table for table in loaded.report.tables if not about_claims(table)]  # they open the page
     if numbers := html.numbers(lines, loaded.runs, loaded.kind.named):
         drawn = "".join(f"<div><h3>{title}</h3>{_picture(figure, title)}</div>" for title, figure in _forests(loaded))
-        met = {line.verdict for line in lines if line.printed and not line.in_words}
-        meanings = {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
+        told = meanings({line.verdict for line in lines if line.printed and not line.in_words})
         held = any(line.held for line in lines)
         above = rendered(
-            "forests.html", drawn=drawn, looks=LOOKS, meanings=meanings, held=held, brackets=loaded.kind.brackets
+            "forests.html", drawn=drawn, looks=LOOKS, meanings=told, held=held, brackets=loaded.kind.brackets
         )
         yield Section("numbers", "Printed and ours", above + numbers)
         layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
@@ -132,7 +127,7 @@ def _told(loaded: "Loaded") -> dict[str, str]:
     beside, results = loaded.experiment.page, loaded.folder.parents[1]
     if not (prose.is_about(results) and beside.exists()):
         return dict.fromkeys(parts, "")
-    text = prose.filled(given(beside).read_text(encoding="utf-8"), results, beside.parent.name)
+    text = prose.filled(require_file(beside).read_text(encoding="utf-8"), results, beside.parent.name)
     sections = {name: prose.plain(prose.section(text, heading)) for name, heading in parts.items()}
     return {name: document.part(section, beside, loaded.folder) for name, section in sections.items()}
 

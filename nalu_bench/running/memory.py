@@ -142,7 +142,7 @@ def _measure(cell: Cell) -> Need:
     """
     import torch
 
-    from nalu_bench.training.check import watch_shapes
+    from nalu_bench.training.check import watch_units
 
     process.make_cache()
     batch, *splits = _sizes(cell)
@@ -154,7 +154,7 @@ def _measure(cell: Cell) -> Need:
         if "overflow" not in str(error):
             raise
         return Need(ENDLESS, 0, 0)
-    watch_shapes(network)
+    watch_units(network)
     with torch.device("meta"), contextlib.suppress(NotImplementedError):  # "Cannot copy out of meta tensor"
         step = _step(network, cell, *batch)
         evaluated = [_evaluation(network, cell, *split) for split in splits]

@@ -18,6 +18,8 @@ SPARE = 1.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal that is closed, or a connection that breaks, sends SIGHUP; under nohup it is ignored."""
 
+AT_ONCE = "stopped at once; the same command goes on from the last checkpoints."
+
 _asked: int | None = None
 _last: int | None = None
 _owned = False
@@ -60,9 +62,14 @@ def at_once(line: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def with_a_word() -> Iterator[None]:
-    """Within, SIGTERM and SIGHUP end the process with a line; SIGINT raises KeyboardInterrupt, as it always does."""
+    """Within, SIGTERM and SIGHUP end the process with a line; SIGINT raises KeyboardInterrupt, as it always does.
+
+    After a signal that has stopped training each of them ends the process, while that is still being told.
+    """
 
     def handle(number: int, _: Any) -> None:
+        if _last is not None and _owned:
+            _end(128 + number, AT_ONCE)
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         _end(128 + number, "stopped.")
@@ -142,7 +149,7 @@ def _noted(number: int) -> bool:
     if number == signal.SIGINT:
         if not _owned:
             raise KeyboardInterrupt
-        _end(128 + number, "stopped at once; the same command goes on from the last checkpoints.")
+        _end(128 + number, AT_ONCE)
     return False
 
 

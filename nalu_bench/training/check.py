@@ -50,7 +50,7 @@ def check_network(cell: Cell, network: Network) -> None:
             f"recipe.updates={cell.recipe.updates} must train a network with gates (`Unit.gating`), and "
             f"{cell.model.name} has none; choose recipe.updates=together."
         )
-    watch_shapes(network)
+    watch_units(network)
     _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
           cell.model.penalties)  # fmt: skip
     for name in unit_files.names_of(cell.model.of or []):
@@ -77,7 +77,7 @@ def check_figures(task: Task, split: str, measured: Iterable[str]) -> None:
         )
 
 
-def watch_shapes(network: Network) -> None:
+def watch_units(network: Network) -> None:
     """Let a unit raise ValueError for another shape than its inputs and `out_features` say, and for changed inputs."""
     for _, unit in network.units():
         versions: list[int] = []

@@ -1,12 +1,18 @@
 """Launches of all kernels of a step at once, on a GPU."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
-Function = Callable[..., Sequence[Tensor]]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from nalu_bench.training.compilation import Flat
 
 
 class Launched:
@@ -17,7 +23,7 @@ class Launched:
     kernels are launched one by one, and a line says so.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Flat) -> None:
         self.function = function
         self.replay: Callable[[], None] | None = None
         self.alone = False
@@ -49,7 +55,7 @@ class Launched:
 
 
 @torch.no_grad()
-def captured(function: Function, inputs: Sequence[Tensor]) -> tuple[Callable[[], None], list[Tensor]]:
+def captured(function: Flat, inputs: Sequence[Tensor]) -> tuple[Callable[[], None], list[Tensor]]:
     """The launch of a function's kernels on these inputs, and its outputs, which every launch writes anew."""
     side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())

@@ -80,6 +80,13 @@ def test_who_waits_for_other_processes_is_interrupted_whatever_their_end_raises(
 OWN = (
     "import os, signal, sys, time; from nalu_bench.running import stop\nstop.own(); kill = os.kill; me = os.getpid()\n"
 )
+AFTER = """
+with stop.with_a_word():
+    try:
+        with stop.through_children(): kill(me, signal.SIGINT)
+    except KeyboardInterrupt:
+        kill(me, signal.{})
+"""
 
 
 @pytest.mark.parametrize(
@@ -93,8 +100,21 @@ OWN = (
         ("with stop.after_the_step(lambda: 'late', 0.2): kill(me, signal.SIGTERM); time.sleep(30)", 143, "late"),
         ("with stop.after_the_step(lambda: 'no'): kill(me, signal.SIGTERM); kill(me, signal.SIGINT)", 130, "at once"),
         ("with stop.after_the_step(lambda: 'no', 0.2): kill(me, signal.SIGTERM)\ntime.sleep(0.5); sys.exit(3)", 3, ""),
+        (AFTER.format("SIGINT"), 130, "the same command goes on"),
+        (AFTER.format("SIGTERM"), 143, "the same command goes on"),
     ],
-    ids=["before", "before-term", "before-hup", "report", "no-terminal", "late", "second", "in-time"],
+    ids=[
+        "before",
+        "before-term",
+        "before-hup",
+        "report",
+        "no-terminal",
+        "late",
+        "second",
+        "in-time",
+        "told",
+        "told-term",
+    ],
 )
 def test_a_process_of_our_own_ends_with_a_line(program: str, code: int, said: str) -> None:
     started = time.monotonic()

@@ -7,14 +7,15 @@ import torch
 from torch import Tensor
 
 from nalu_bench.training import cuda_graph
-from nalu_bench.training.cuda_graph import Function, Launched
+from nalu_bench.training.compilation import Flat
+from nalu_bench.training.cuda_graph import Launched
 
 
 def step(state: Tensor, number: Tensor, constant: Tensor) -> list[Tensor]:
     return [state + number * constant, number.clone()]
 
 
-def played(function: Function, inputs: Sequence[Tensor]) -> tuple[Callable[[], None], list[Tensor]]:
+def played(function: Flat, inputs: Sequence[Tensor]) -> tuple[Callable[[], None], list[Tensor]]:
     """As a CUDA graph: every launch reads the inputs' memory and writes the outputs'."""
     outputs = [value.clone() for value in function(*inputs)]
 

@@ -101,12 +101,12 @@ def part_faults(
         if digest not in asked:
             yield f"part {name} is of no cell of the plan"
             continue
-        seeds, least = set(parse_ranges(text)), min(width or widths[digest], widths[digest])
-        own = part.get("width", widths[digest])
-        if own < least:
-            yield f"part {name} must have {least} seeds a block or more, got width {own}"
+        seeds, own = set(parse_ranges(text)), widths[digest]
+        given = part.get("width", own)
+        if given < own and given != width:
+            yield f"part {name} must have {own} seeds a block or more, got width {given}"
             continue
-        found = blocks(seeds, own)
+        found = blocks(seeds, given)
         whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
         if part.get("seeds") != text or not whole:
             yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"

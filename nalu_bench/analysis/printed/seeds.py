@@ -14,7 +14,7 @@ import pandas as pd
 from nalu_bench.analysis.printed.published import line
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
-from nalu_bench.files import given
+from nalu_bench.files import require_file
 
 WORDS = ["task", "setting", "operation", "model"]
 COLUMNS = [*WORDS, "seed", "steps", "solved_at", "sparsity_error"]
@@ -29,7 +29,7 @@ def read_seeds(path: Path) -> dict[Place, pd.DataFrame]:
     if not path.exists():
         return {}
     frame = pd.read_csv(
-        given(path), dtype=dict.fromkeys(WORDS, str), keep_default_na=False, na_values={"solved_at": [""]}
+        require_file(path), dtype=dict.fromkeys(WORDS, str), keep_default_na=False, na_values={"solved_at": [""]}
     )
     if list(frame) != COLUMNS:
         raise UsageError(f"{path.name} must have the columns {', '.join(COLUMNS)}, got {', '.join(map(str, frame))}.")

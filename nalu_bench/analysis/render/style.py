@@ -24,17 +24,18 @@ _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Colour and marker, which tell a verdict apart without each other."""
+    """Colour and marker, which tell a verdict apart without each other; `sign` is the marker as a letter."""
 
     color: str
     marker: str
+    sign: str
 
 
 _HOLDS, _FAILS, _OPEN, _NONE = (
-    Drawn("#009E73", "o"),
-    Drawn("#D55E00", "X"),
-    Drawn("#b58900", "s"),
-    Drawn("#8a8a8a", "D"),
+    Drawn("#009E73", "o", "●"),
+    Drawn("#D55E00", "X", "✖"),
+    Drawn("#b58900", "s", "■"),
+    Drawn("#8a8a8a", "D", "◆"),
 )
 
 _VERDICTS = {

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import takewhile
@@ -38,15 +38,20 @@ class Verdict(StrEnum):
 
 MEANINGS = {
     Verdict.EXACT: "every seed of ours gives the printed number, as it is rounded",
-    Verdict.AGREES: "ours is near the printed number, by a test that could tell them apart; press it for which",
+    Verdict.AGREES: "ours is near the printed number, by a test that could tell them apart",
     Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
     Verdict.UNINFORMATIVE: "the range of our seeds holds the printed number, but is so wide that it holds most numbers",
-    Verdict.DIFFERS: "ours is better or worse than printed, by a test that allows for chance; press it for which",
+    Verdict.DIFFERS: "ours is better or worse than printed, by a test that allows for chance",
     Verdict.INCONCLUSIVE: "the seeds, ours or the printed ones, are too few, or spread too much, to decide",
     Verdict.NOT_COMPARABLE: "the two measure different things, ours was trained too little, or the printed one is off",
     Verdict.SAME_SEEDS: "ours are trained on the very seeds behind the number, which is no independent test",
 }
 """What a verdict on a number says."""
+
+
+def meanings(met: Collection[Verdict | None]) -> dict[str, str]:
+    """Verdict -> what it says, for those that are met."""
+    return {str(verdict): told for verdict, told in MEANINGS.items() if verdict in met}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import IN_WORDS, OURS, OWN, Line, Printed, Value
 from nalu_bench.analysis.table.place import KEYS, Place
-from nalu_bench.files import given
+from nalu_bench.files import require_file
 
 COLUMNS = [
     *KEYS, "ours", "ours_low", "ours_high", "n_seeds", "steps", "printed", "printed_low", "printed_high", "verdict",
@@ -32,7 +32,7 @@ def text(table: pd.DataFrame, digits: int = 10) -> str:
 
 def read(path: Path) -> list[Line]:
     """The lines of a file that `text` has written; raises UsageError if it is a pipe."""
-    with given(path).open(encoding="utf-8", newline="") as stream:
+    with require_file(path).open(encoding="utf-8", newline="") as stream:
         return [_line(row) for row in csv.DictReader(stream)]
 
 
