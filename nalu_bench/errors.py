@@ -65,11 +65,32 @@ def plain_warnings() -> None:
     warnings.formatwarning = lambda message, *_: f"warning: {in_a_line(message)}\n"
 
 
+def named(error: BaseException) -> str:
+    """The class of an error and its text, which a package's own class may fail to make.
+
+    >>> print(named(RuntimeError("no such number")))
+    RuntimeError: no such number
+    """
+    try:
+        text = str(error)
+    except FAILURES:
+        text = "its text cannot be made"
+    return f"{type(error).__name__}: {text}"
+
+
+DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What reading a damaged file may raise."""
+
+
 @contextlib.contextmanager
 def damage_named(path: Path, remedy: str) -> Iterator[None]:
     """Turn a failure to read files below `path` into a UsageError that names `path` and the remedy."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"it has no {error}" if isinstance(error, KeyError) else error
-        raise UsageError(f"{path} is damaged ({why}); {remedy}.") from None
+    except DAMAGE as error:
+        raise UsageError(f"{path} is damaged ({damage_told(error)}); {remedy}.") from None
+
+
+def damage_told(error: BaseException) -> str:
+    """Why a file could not be read."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)

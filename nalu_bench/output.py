@@ -101,12 +101,15 @@ def fault(stream: Lenient) -> str:
 
 
 def open_standard_files() -> None:
-    """Open those of the files 0, 1 and 2 that the caller has closed.
+    """Open those of the files 0, 1 and 2 that the caller has closed, and let all of them wait for their readers.
 
-    The next file would otherwise take the number, and all that any library writes to standard error.
+    The next file would otherwise take the number, and all that any library writes to standard error. A pipe that does
+    not wait loses what its reader is too slow for.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number is this one
+        with contextlib.suppress(OSError):  # a device that knows no waiting
+            os.set_blocking(number, True)

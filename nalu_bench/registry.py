@@ -21,7 +21,7 @@ from importlib.metadata import Distribution, EntryPoint, distribution, distribut
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nalu_bench.errors import UsageError, taken, unknown
+from nalu_bench.errors import UsageError, named, taken, unknown
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
@@ -95,7 +95,7 @@ class Entry:
             raise
         except BaseException as error:  # another package's module may raise anything, and end the program: SystemExit
             raise UsageError(
-                f"the {self.kind} {self.name} cannot be loaded from {self.place}: {type(error).__name__}: {error}."
+                f"the {self.kind} {self.name} cannot be loaded from {self.place}: {named(error)}."
             ) from error
         if own.get("registered_name") != self.name or not is_version(own.get("version")):
             form = FORM.replace('"name"', f'"{self.name}"')
@@ -124,7 +124,7 @@ def installed(group: str) -> Installed:
         try:
             points += _points(package, group)
         except Exception as error:  # importlib.metadata has no error of its own for them
-            why = f"{type(error).__name__}: {error}"
+            why = named(error)
             lost.append(f"The entry points of {_named(package)} cannot be read: {why}; mend it, or uninstall it.")
     return Installed(tuple(dict.fromkeys(points)), tuple(lost))
 

@@ -1,9 +1,11 @@
 """What standard output and error do not take is lost; commands go on, and training above all."""
 
+import fcntl
 import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from nalu_bench.running import loggers
 from nalu_bench.store.leases import System
 
 COMMAND = [sys.executable, "-m", "nalu_bench"]
+PIPE = 4096
+"""The least bytes that a pipe can hold."""
+
 TINY = ["task=ten_parameter", "model=nmu", "budget=smoke", "seeds=2", "compile=false"]
 
 
@@ -88,6 +93,21 @@ def test_a_reader_that_has_enough_is_no_error(words: list[str]) -> None:
         done = subprocess.run([*COMMAND, *words], check=False, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0
     assert "rror" not in done.stderr
+
+
+def test_a_reader_that_is_slow_gets_everything_from_a_pipe_that_does_not_wait() -> None:
+    command = [*COMMAND, "list", "unit"]
+    expected = subprocess.run(command, check=True, capture_output=True).stdout
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, PIPE)
+    os.set_blocking(writing, False)
+    process = subprocess.Popen(command, stdout=writing)
+    os.close(writing)
+    time.sleep(2)  # it has filled the pipe
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == expected
+    assert process.wait() == 0
+    assert len(expected) > PIPE
 
 
 @pytest.mark.parametrize("words", ["list unit", "show model=nmu", "status task=ten_parameter", "--help"])

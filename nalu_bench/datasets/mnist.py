@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nalu_bench.datasets import idx
 from nalu_bench.datasets.images import Bytes, Dataset, Images
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, named
 from nalu_bench.registry import register
 
 FILES = {
@@ -152,7 +152,7 @@ def _fetch(name: str, sha256: str, cache: Path) -> None:
             pooch.retrieve(mirror + name, f"sha256:{sha256}", fname=name, path=cache, progressbar=True)
             return
         except (OSError, ValueError) as error:  # no network, or another file than the official one
-            failures.append(f"{mirror}: {textwrap.shorten(f'{type(error).__name__}: {error}', 120)}")
+            failures.append(f"{mirror}: {textwrap.shorten(named(error), 120)}")
     raise UsageError(
         f"MNIST must be downloaded or lie in a folder, and {name} cannot be downloaded ({'; '.join(failures)}). Put "
         f"the four files, {', '.join(FILES)}, into a folder and set NALU_BENCH_DATA to it; or have a first look "

@@ -7,14 +7,14 @@ from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 
 
-@register("mse", version=1)
+@register("mse", version=1, lowest=0.0)
 def mse(y: Tensor, t: Tensor) -> Tensor:
     """Mean squared error: mean (y - t)²."""
     _check_shapes(y, t)
     return (y - t).square().mean()
 
 
-@register("smooth_l1", version=1)
+@register("smooth_l1", version=1, lowest=0.0)
 def smooth_l1(y: Tensor, t: Tensor) -> Tensor:
     """Smooth L1 loss: mean of d²/2 for |d| < 1 and of |d| - 1/2 above, d = y - t (Girshick 2015, eq. 3)."""
     _check_shapes(y, t)

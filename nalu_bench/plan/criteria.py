@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from nalu_bench.errors import FAILURES, UsageError
+from nalu_bench.errors import FAILURES, UsageError, named
 from nalu_bench.plan.cell import Cell
 
 SAMPLES = 1_000_000
@@ -31,8 +31,7 @@ def threshold(cell: Cell, criterion: str = "task") -> float | None:
     except UsageError:
         raise
     except FAILURES as error:  # whatever a task of another package raises
-        told = f"{type(error).__name__}: {error}"
-        raise UsageError(f"the threshold of the task {cell.task.kind} cannot be computed: {told}.") from error
+        raise UsageError(f"the threshold of the task {cell.task.kind} cannot be computed: {named(error)}.") from error
     no_number = isinstance(value, bool | str) or not hasattr(value, "__float__")
     if value is not None and (no_number or math.isnan(float(value))):
         raise UsageError(f"the threshold of the task {cell.task.kind} must be a number or None, got {value!r:.60}.")

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import yaml
 
 from nalu_bench import errors, paths, registry
-from nalu_bench.errors import UsageError, taken
+from nalu_bench.errors import UsageError, named, taken
 from nalu_bench.files import read_text
 
 ENTRY_POINTS = "nalu_bench.conf"
@@ -246,7 +246,7 @@ def _inside_package(name: str) -> list[Path]:
 
 def _without(point: EntryPoint, error: BaseException) -> str:
     package = point.dist.name if point.dist else point.name
-    why = error if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+    why = error if isinstance(error, UsageError) else named(error)
     return (
         f"The configurations of the package {package} cannot be found: the entry point {point.name} of the group "
         f"{ENTRY_POINTS} must name a folder inside a package, such as my_unit.conf, got {point.value}: {why}; "

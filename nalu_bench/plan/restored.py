@@ -12,7 +12,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import address
 from nalu_bench.plan.recipe import Recipe
-from nalu_bench.plan.schemas import filled
+from nalu_bench.plan.schemas import filled, required
 
 Schema = TypeVar("Schema")
 
@@ -42,5 +42,12 @@ def cell_of(identity: Mapping[str, Any]) -> Cell:
 
 def _built(schema: type[Schema], values: Mapping[str, Any], where: str) -> Schema:
     """An instance of a schema; keys that are computed from its fields are left out, the hash covers them."""
-    known = {entry.name for entry in fields(schema)}  # type: ignore[arg-type]
+    entries = fields(schema)  # type: ignore[arg-type]
+    known = {entry.name: entry.metadata.get("identity", True) for entry in entries}
+    elsewhere = [name for name in required(entries) if not known[name] and name not in values]
+    if elsewhere:
+        raise UsageError(
+            f"{where} must get {', '.join(elsewhere)}, which no identity keeps, as the place of a file; repeat its run "
+            "in another NALU_BENCH_HOME, and compare the two."
+        )
     return filled(schema, {key: value for key, value in values.items() if key in known}, where)

@@ -23,8 +23,8 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
     node = structured(schema, f"{schema.__name__}, of {where},")
     known = {entry.name: entry for entry in fields(schema)}  # type: ignore[arg-type]
     if not isinstance(content, Mapping):
-        raise UsageError(f"{where} must set {', '.join(_required(known.values()))}, got {content!r:.60}.")
-    missing = [name for name in _required(known.values()) if name not in content]
+        raise UsageError(f"{where} must set {', '.join(required(known.values()))}, got {content!r:.60}.")
+    missing = [name for name in required(known.values()) if name not in content]
     for key in content:
         if key not in known:
             raise unknown(f"key of {where}", str(key), known)
@@ -59,7 +59,7 @@ def structured(schema: type, what: str) -> Any:
         raise UsageError(f"{what} must be a dataclass whose fields have types that YAML can hold: {why}.") from None
 
 
-def _required(known: Iterable["Field[Any]"]) -> list[str]:
+def required(known: Iterable["Field[Any]"]) -> list[str]:
     return [entry.name for entry in known if entry.default is MISSING and entry.default_factory is MISSING]
 
 

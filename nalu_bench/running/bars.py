@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from nalu_bench.errors import in_a_line
+from nalu_bench.errors import in_a_line, named
 
 PREFIX = "TQDM_"
 
@@ -41,7 +41,7 @@ def _usable() -> Any:
             raise
         for name in names:
             del os.environ[name]
-        told = f"tqdm cannot use {', '.join(names)} ({type(error).__name__}: {error}); the bar goes without them."
+        told = f"tqdm cannot use {', '.join(names)} ({named(error)}); the bar goes without them."
         print(f"warning: {in_a_line(told)}", file=sys.stderr)
         for module in [name for name in sys.modules if name.partition(".")[0] == "tqdm"]:
             del sys.modules[module]

@@ -104,7 +104,14 @@ def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str
 
 def _error(attempt: Callable[[Cell], object], cell: Cell) -> BaseException | None:
     try:
+        before = process.settings()
         attempt(cell)
+        if changed := [name for name, value in process.settings().items() if value != before[name]]:
+            process.prepare()
+            raise CallError(
+                f"the networks of {cell.model.name} must leave the settings of torch as they are, because other cells "
+                f"train in the same process, and change {', '.join(changed)}."
+            )
     except UsageError as error:
         if not isinstance(error, CallError):
             raise

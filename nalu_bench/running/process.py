@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 KEPT = 2**30
 """Bytes of freed memory that a process keeps, and the size from which an array is given back at once."""
@@ -34,6 +35,20 @@ def tune() -> None:
     if mallopt:
         mallopt(TRIM_THRESHOLD, KEPT)
         mallopt(MMAP_THRESHOLD, KEPT)
+
+
+def settings() -> dict[str, Any]:
+    """What torch is set to, by name, where it tells."""
+    import torch
+
+    return {
+        "the number of threads": torch.get_num_threads(),
+        "gradients": torch.is_grad_enabled(),
+        "the default dtype": torch.get_default_dtype(),
+        "the default device": torch.get_default_device(),
+        "the precision of products": torch.get_float32_matmul_precision(),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+    }
 
 
 def prepare() -> None:

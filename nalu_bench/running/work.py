@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nalu_bench.errors import FAILURES, Interrupted, UsageError
+from nalu_bench.errors import FAILURES, Interrupted, UsageError, named
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.running import compiler, memory, process, stop
@@ -75,10 +75,11 @@ def _leased(group: Group, leases: Leases, left: list[Job]) -> list[tuple[Job, Ow
 
 def failure(job: Job, error: BaseException) -> str:
     """Record that an error ended a job; returns a line that says so."""
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+    why = named(error)
+    if isinstance(error, MemoryError) or "can't allocate memory" in why:
         sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "device.workers"])
         return fail(job, f"memory ran out: lower {sizes}", "".join(traceback.format_exception(error)))
-    return fail(job, f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+    return fail(job, why, "".join(traceback.format_exception(error)))
 
 
 def fail(job: Job, why: str, details: str = "") -> str:
@@ -146,5 +147,5 @@ def _after_it(job: Job, result: BlockResult, used: Path) -> None:
         checkpoint.remove(used)
         loggers.logger_of(job.machine.logger).write(job.root, job.cell, result)
     except Exception as error:  # a logger of another package may raise anything
-        told = f"{type(error).__name__}: {error}"
-        print(f"{job.label}: stored, but logger={job.machine.logger} did not end its copy: {told}.", file=sys.stderr)
+        told = f"stored, but logger={job.machine.logger} did not end its copy: {named(error)}"
+        print(f"{job.label}: {told}.", file=sys.stderr)

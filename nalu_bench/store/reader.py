@@ -2,6 +2,7 @@
 
 import csv
 import functools
+import stat
 import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+NO_FOLDER = "it must be a folder, and is a file, a pipe or a link to nothing"
 REMEDY = "delete this folder, and repeat the nalu-bench run that asks for its seeds"
 
 
@@ -47,12 +49,16 @@ class Store:
 
     def parts(self, cell: Cell) -> list[Path]:
         """Finished parts of a cell, by name; the first that holds a seed is the one that counts."""
-        folder = schema.parts_dir(self.root / cell.folder)
-        return sorted(path for path in folder.glob("[0-9]*") if _filled(path))
+        return [path for path in self._named(cell) if _filled(path)]
+
+    def _named(self, cell: Cell) -> list[Path]:
+        """Whatever has the name of a part, sorted."""
+        return sorted(schema.parts_dir(self.root / cell.folder).glob("[0-9]*"))
 
     def sorted_out(self, cell: Cell) -> tuple[set[int], dict[Path, str]]:
         """The seeds with a row in the store; and the parts that do not count, with the reason."""
         found = {part: damage(part) or self._edited(part) for part in self.parts(cell)}
+        found |= {path: NO_FOLDER for path in self._named(cell) if no_folder(path)}
         seeds = {seed for part, why in found.items() if why is None for seed in parse_ranges(part.name)}
         return seeds, {part: why for part, why in found.items() if why is not None}
 
@@ -220,6 +226,14 @@ def damage(part: Path) -> str | None:
     if seeds != part.name:
         return f"{schema.MANIFEST} says seeds {seeds}"
     return f"{', '.join(sorted(lacking))} not there" if lacking else None
+
+
+def no_folder(path: Path) -> bool:
+    """Whether a file, a pipe or a link to nothing is there; not for a folder that another process has just removed."""
+    try:
+        return not stat.S_ISDIR(path.lstat().st_mode) and not path.is_dir()
+    except FileNotFoundError:
+        return False
 
 
 def _filled(path: Path) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.plan.cell import Wanted
+from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.tasks.measure import Measure
 from nalu_bench.tasks.task import Task
 
@@ -23,10 +23,12 @@ UNDERFLOW = 1e-30
 
 
 ENDS = {"lowest": -math.inf, "highest": math.inf}
-"""What the registration of a measure may state of its figures, with the default."""
+"""What the registration of a measure or a loss may state of its figures, with the default."""
 
 COUNTS = ("sparsity_error", "reinitialized")
 """Columns beside the figures of splits that cannot be negative."""
+
+LOSS = "train_loss"
 
 Bound = tuple[str, str, np.ndarray]
 """A column, the column that bounds it, and which runs break the bound."""
@@ -55,18 +57,20 @@ def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
 
 def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a figure that its measure cannot have, at its selected step or in its curve."""
-    for column, (lowest, highest) in _ends(want.cell.task, map(str, rows)).items():
+    for column, (lowest, highest) in _ends(want.cell, map(str, rows)).items():
         values = rows[column].to_numpy(float)
         wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
         for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
             yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
 
 
-def _ends(task: Task, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
+def _ends(cell: Cell, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Column -> the lowest and the highest that it can be.
 
     A figure of a task's own that begins as a measure is named, such as `mae_<target>`, is bounded as that measure is.
+    The loss in training is bounded where it is the recipe's alone: penalties may have any sign.
     """
+    task = cell.task
     functions = {name: name for name in registry.measures.entries} | {one.name: one.function for one in task.measures}
     known = {name: tuple(registry.measures.fact(function, end, limit) for end, limit in ENDS.items())
              for name, function in functions.items()} | dict.fromkeys(task.shares, (0.0, 1.0))  # fmt: skip
@@ -75,6 +79,8 @@ def _ends(task: Task, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
         split, _, name = column.partition("_")
         if column in COUNTS:
             found[column] = (0.0, math.inf)
+        elif column == LOSS and not cell.model.penalties and type(task).objective is Task.objective:
+            found[column] = (registry.losses.fact(cell.recipe.loss, "lowest", -math.inf), math.inf)
         elif split in (*task.evaluated, *task.tested):
             longest = max((one for one in known if name == one or name.startswith(f"{one}_")), key=len, default=None)
             found |= {} if longest is None else {column: known[longest]}

@@ -9,23 +9,28 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
-from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
 from nalu_bench.files import read_json
 from nalu_bench.plan.identity import address
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import links, part_faults
-from nalu_bench.store.reader import REMEDY
+from nalu_bench.store.reader import NO_FOLDER, REMEDY, no_folder
 from nalu_bench.verify.verified import Verified
 
 
 def cells(folder: Path) -> Iterator[Path]:
     """The folders of cells: all those of a store, or `folder` itself. Hidden folders hold no cells."""
-    if (folder / schema.CELL).exists() or schema.parts_dir(folder).is_dir():
+    if _begun(folder):
         yield folder.resolve()
         return
     for path in sorted(folder.glob("[!.]*/[!.]*/[!.]*")):
-        if (path / schema.CELL).exists() or schema.parts_dir(path).is_dir():
+        if _begun(path):
             yield path.resolve()
+
+
+def _begun(folder: Path) -> bool:
+    """Whether a folder is that of a cell, and one of its blocks has ended."""
+    return (folder / schema.CELL).exists() or any(schema.parts_dir(folder).glob("*"))
 
 
 def verify_cells(folders: Iterable[Path]) -> Verified:
@@ -39,8 +44,10 @@ def _cell(folder: Path) -> Verified:
         identity = _identity(folder)
     except UsageError as error:
         return Verified(faults=[str(error)])
-    found = Verified()
-    for part in sorted(schema.parts_dir(folder).glob("[!.]*")):
+    parts, found = schema.parts_dir(folder), Verified()
+    if no_folder(parts):
+        found += Verified(faults=[f"{place}/parts: {NO_FOLDER}; {REMEDY}"])
+    for part in sorted(parts.glob("[!.]*")):
         one = _part(part, folder.name, identity)
         faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
         found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
@@ -63,15 +70,16 @@ def _identity(folder: Path) -> dict[str, Any]:
 
 def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
     """The check of one part; its facts are recomputed only if its files are sound or whole enough to be read."""
+    if no_folder(part):
+        return Verified(faults=[NO_FOLDER])
     faults: list[str] = []
     try:
-        with damage_named(part, REMEDY):
-            faults += [*links(part), *part_faults(part)]
-            manifest = read_json(part / schema.MANIFEST)
-            stated = manifest.get("files", {})
-            checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
-    except UsageError as error:
-        return Verified(faults=faults or [str(error)])
+        faults += [*links(part), *part_faults(part)]
+        manifest = read_json(part / schema.MANIFEST)
+        stated = manifest.get("files", {})
+        checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
+    except DAMAGE as error:
+        return Verified(faults=faults or [damage_told(error)])
     faults += [one.describe() for one in checks if one.check == Check.CONTRADICTED]
     edited = sum(1 for fault in faults if fault.startswith(tuple(stated)))
     runs = sum(1 for one in checks if one.fact == "status")

@@ -21,16 +21,20 @@ def faulty(
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_a_unit_that_raises_or_returns_a_wrong_shape_fails_its_cell_alone(
+def test_a_unit_that_raises_or_returns_a_wrong_shape_or_changes_torch_fails_its_cell_alone(
     faulty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", "-m", "model=my_raising,nau,my_misshapen", *TINY]) == 1
+    models = "model=my_raising,nau,my_misshapen,my_unspeakable,my_setting"
+    assert main(["run", "-m", models, *TINY]) == 1
     said = capsys.readouterr()
     assert "my_raising seeds 0-24: RuntimeError: no such number (details in" in said.err
     assert "Misshapen must return the shape (128, 1) for inputs of (128, 2), got (128, 2)" in said.err
-    assert "2 of 3 blocks failed" in said.err
+    assert "my_unspeakable seeds 0-24: UnspeakableError: its text cannot be made" in said.err
+    assert "must leave the settings of torch as they are" in said.err
+    assert "change the default dtype" in said.err
+    assert "4 of 5 blocks failed" in said.err
     assert "Traceback" not in said.err
-    assert len(list((faulty / "home/runs/arithmetic").glob("*/*/failures/0-24.json"))) == 2
+    assert len(list((faulty / "home/runs/arithmetic").glob("*/*/failures/0-24.json"))) == 4
     assert [part.parents[2].name for part in (faulty / "home/runs/arithmetic").glob("*/*/parts/*")] == ["nau"]
 
 

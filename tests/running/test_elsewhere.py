@@ -180,6 +180,18 @@ def test_a_damaged_part_is_set_aside_and_its_block_trained_again(
     assert len(list((store.root / job.cell.folder / "damaged").iterdir())) == 1
 
 
+@pytest.mark.parametrize("put", [Path.touch, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_whatever_is_no_folder_in_the_place_of_a_part_is_set_aside_and_its_block_trained(
+    store: Store, make_cell: MakeCell, capsys: pytest.CaptureFixture[str], put: Callable[[Path], None]
+) -> None:
+    (job,) = todo = jobs(store, make_cell())
+    job.part.parent.mkdir(parents=True)
+    put(job.part)
+    assert runner.run_jobs(todo, MACHINE) == []
+    assert "parts/0-24 is damaged (it must be a folder" in capsys.readouterr().err
+    assert len(store.runs(job.cell)) == len(job.block.seeds)
+
+
 CAMPAIGN = [
     "-m", "task=ten_parameter", "model=nau,nmu,nac,linear", "seeds=75", "recipe.steps=200", "recipe.log_every=20",
     "recipe.evaluation_size=100", "budget=smoke", "compile=false",

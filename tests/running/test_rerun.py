@@ -14,6 +14,7 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.compose import plan_cells
 from nalu_bench.plan.restored import cell_of
 from nalu_bench.running.comparison import same_bits, shifts
 from nalu_bench.running.rerun import choose
@@ -83,6 +84,14 @@ def test_a_cell_of_another_version_is_refused_with_what_changed(make_cell: Calla
         cell_of(identity | {"version": identity["version"] | {"trainer": 1}})
     with pytest.raises(UsageError, match="must hold a task, a model and a recipe"):
         cell_of({"task": {}})
+
+
+def test_a_cell_trained_on_a_file_of_the_users_own_says_why_it_cannot_be_trained_again(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("x,y\n" + "".join(f"{n},{2 * n}\n" for n in range(30)))
+    words = ["task=table", f"task.data={tmp_path / 'mine.csv'}", "task.targets=[y]", "model=nau"]
+    (want,) = plan_cells(words, multirun=False).cells
+    with pytest.raises(UsageError, match="the task must get data, sha256, which no identity keeps"):
+        cell_of(want.cell.identity())
 
 
 @pytest.fixture

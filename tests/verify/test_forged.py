@@ -528,6 +528,23 @@ def a_point_of_a_curve_that_no_network_has(folder: Folder) -> None:
     folder.tables["curves"] = curves.assign(validation_mae=curves["validation_mae"].where(curves["step"] != 5000, 1e6))
 
 
+def _with_loss(folder: Folder, loss: float) -> None:
+    """A loss of training at one step of the networks whose loss is the error alone."""
+    curves, cell = folder.tables["curves"], folder.cell(model="nalu")
+    chosen = (curves["cell"] == cell) & (curves["step"] == 5000)
+    folder.tables["curves"] = curves.assign(train_loss=curves["train_loss"].where(~chosen, loss))
+
+
+@forgery(TABLE1, "train_loss is -1, which no network has")
+def a_negative_loss(folder: Folder) -> None:
+    _with_loss(folder, -1.0)
+
+
+@forgery(TABLE1, "finished at step 200,000, and its curve has a loss up to step 200,000 and none at step 5,000")
+def an_infinite_loss(folder: Folder) -> None:
+    _with_loss(folder, np.inf)
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))

@@ -167,6 +167,23 @@ def test_a_link_in_the_place_of_a_file_of_a_part_is_named(
     assert "weights.parquet must be a file of its own, and is a link" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_file_in_the_place_of_a_folder_is_named(part: Path, parts: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    place = part.parent if parts else part
+    shutil.rmtree(place)
+    place.touch()
+    assert main(["verify", "--store"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{place.relative_to(part.parents[4])}: it must be a folder, and is a file" in line
+    assert line.count("delete this folder") == 1
+
+
+def test_a_cell_of_which_no_block_has_ended_is_no_fault(part: Path) -> None:
+    shutil.rmtree(part)
+    (part.parents[1] / schema.CELL).unlink()
+    assert main(["verify", "--store"]) == 0
+
+
 def test_a_cell_at_another_address_is_named(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cell = part.parents[1]
     identity = json.loads((cell / schema.CELL).read_text())

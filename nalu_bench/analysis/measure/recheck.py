@@ -118,14 +118,15 @@ def _ended(run: Run, curve: Curve) -> Finding:
     """Check the outcome: a run that diverges has no loss from then on, and any other is trained to its last step."""
     diverged, last = run["status"] == Status.DIVERGED, int(run["last_step"])
     trained = _rows(curve, curve["step"] > 0)
-    gone = trained["step"][np.isnan(trained["train_loss"])]
-    kept = trained["step"][~np.isnan(trained["train_loss"])]
+    trains = np.isfinite(trained["train_loss"])  # a loss that is infinite ends a run as one that is no number does
+    gone, kept = trained["step"][~trains], trained["step"][trains]
     if diverged:
         right = last == run["diverged_at"] and last <= min(gone, default=-1) and last > max(kept, default=0)
     else:
         right = _missing(run["diverged_at"]) and last == run["steps"] == curve["step"][-1] and not len(gone)
     if not right:
-        why = f"{run['status']} at step {last:,}, and its curve has a loss up to step {max(kept, default=0):,}"
+        lost = f" and none at step {gone[0]:,}" if len(gone) else ""
+        why = f"{run['status']} at step {last:,}, and its curve has a loss up to step {max(kept, default=0):,}{lost}"
         return _finding(run, "status", Check.CONTRADICTED, why)
     return _finding(run, "status", Check.RECOMPUTED)
 

@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from nalu_bench.registry import register
@@ -20,6 +21,30 @@ class Raising(NAU):
 
     def columns(self, x: Tensor) -> Tensor:
         raise RuntimeError("no such number")
+
+
+class UnspeakableError(Exception):
+    """Has no text."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@register("unspeakable", version=1)
+class Unspeakable(NAU):
+    """Raises an error that cannot be told."""
+
+    def columns(self, x: Tensor) -> Tensor:
+        raise UnspeakableError
+
+
+@register("setting", version=1)
+class Setting(NAU):
+    """Changes a setting of torch on which all other cells depend."""
+
+    def columns(self, x: Tensor) -> Tensor:
+        torch.set_default_dtype(torch.float64)
+        return super().columns(x)
 
 
 @register("misshapen", version=1)
