@@ -8,12 +8,18 @@ import re
 import secrets
 import shutil
 import socket
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
 HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname()) or "unnamed"
 
@@ -22,6 +28,10 @@ OWN_AGE = 3600.0
 
 OTHER_AGE = 24 * 3600.0
 """The same for a machine whose processes cannot be seen from here; no file takes a day to write."""
+
+
+MOST_VALUES = 10**9
+"""Numbers in a table or in arrays: hundreds of times as many as any results here have."""
 
 
 def temporary(path: Path) -> Path:
@@ -138,6 +148,45 @@ def read_json(path: Path) -> Any:
         return json.loads(read_text(path), object_pairs_hook=_once)
     except RecursionError:
         raise ValueError(f"{path.name} must not be nested so deep") from None
+
+
+def read_table(path: Path, columns: list[str] | None = None) -> "pd.DataFrame":
+    """A table of Parquet, or some of its columns.
+
+    Raises:
+        OSError and ValueError if it cannot be read, or holds more than `MOST_VALUES`: few bytes may state many numbers.
+    """
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    refuse_pipe(path)
+    stated = pq.read_metadata(path)
+    groups = map(stated.row_group, range(stated.num_row_groups))
+    _refuse_many(path, sum(group.column(n).num_values for group in groups for n in range(group.num_columns)))
+    return pd.read_parquet(path, columns=columns)
+
+
+def read_arrays(path: Path) -> dict[str, "np.ndarray"]:
+    """The arrays of a file of NumPy's, by name; none of them can run code.
+
+    Raises:
+        As `read_table`.
+    """
+    import numpy as np
+
+    refuse_pipe(path)
+    try:
+        with zipfile.ZipFile(path) as members:
+            _refuse_many(path, sum(member.file_size for member in members.infolist()) // 4)
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path.name} must hold arrays of NumPy: {error}") from None
+
+
+def _refuse_many(path: Path, values: int) -> None:
+    if values > MOST_VALUES:
+        raise ValueError(f"{path.name} must hold at most {MOST_VALUES:,} numbers, and states {values:,}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.manifest import overrides, stand_ins
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
-from nalu_bench.analysis.render.markdown import markdown
+from nalu_bench.analysis.render.markdown import markdown, plain
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
@@ -80,9 +80,9 @@ class Report:
                 "",
                 "\n\n".join(markdown(table, self.footnotes) for table in self.tables),
                 "",
-                self.provenance(),
+                plain(self.provenance()),
                 self.verdicts(),
-                *(["", *(f"* {note}." for note in notes)] if notes else []),
+                *(["", *(f"* {plain(note)}." for note in notes)] if notes else []),
                 "",
             ]
         )

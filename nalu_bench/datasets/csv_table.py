@@ -166,6 +166,8 @@ def _separated(path: str, first: str) -> UsageError:
 
 
 def _check_names(path: str, names: list[str]) -> None:
+    if _cut_otherwise(names):
+        raise _separated(path, names[0])
     if strange := next((name for name in names if not name.isprintable()), ""):
         raise UsageError(
             f"the first line of {path} must name every column in letters that can be printed, got {strange!r}."
@@ -175,8 +177,6 @@ def _check_names(path: str, names: list[str]) -> None:
             f"the first line of {path} must name every column, and number {names.index('') + 1} of {len(names)} has "
             "no name; name it, or leave the row numbers out when the file is written (pandas: index=False)."
         )
-    if _cut_otherwise(names):
-        raise _separated(path, names[0])
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise UsageError(

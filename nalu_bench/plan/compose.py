@@ -259,6 +259,8 @@ def _readable(argument: str) -> str:
     key, _, value = argument.partition("=")
     if not re.fullmatch(r"[+~]*[A-Za-z_][A-Za-z0-9_.@/]*", key):
         return f"a key consists of letters from a to z, digits, '_' and '.', got '{key}'"
+    if re.search(r"(^|,)\s*(,|$)", value):
+        return f"a value must stand before and after every comma, got {value!r:.60}"
     inner = re.fullmatch(r"\[(.*)\]", value)
     texts = [f"{key}=[{','.join(map(_in_quotes, inner[1].split(',')))}]"] if inner else []
     for text in (*texts, f"{key}={_in_quotes(value)}"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import damage_named
-from nalu_bench.files import read_json
+from nalu_bench.files import read_json, read_table
 from nalu_bench.store import schema
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def in_results(folder: Path) -> Iterator[Finished]:
 
 
 def _stored(part: Path) -> "pd.DataFrame":
-    import pandas as pd
-
     with damage_named(part, VERIFY):
-        return pd.read_parquet(part / schema.RUNS)
+        return read_table(part / schema.RUNS)
 
 
 def _reported(folder: Path, digest: str, part: str) -> "pd.DataFrame":

@@ -3,13 +3,12 @@
 Neither reading nor checking a part can run code: Parquet and NumPy files are read as plain arrays.
 """
 
-import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nalu_bench.files import hashes, read_json
+from nalu_bench.files import hashes, read_arrays, read_json, read_table
 from nalu_bench.plan.blocks import parse_ranges, ranges_text
 from nalu_bench.store import schema
 
@@ -81,10 +80,8 @@ def _seed_faults(part: Path, seeds: list[int]) -> Iterator[str]:
 
 
 def _table_faults(path: Path, seeds: list[int]) -> Iterator[str]:
-    import pandas as pd
-
     try:
-        counts = Counter(pd.read_parquet(path, columns=["seed"])["seed"].tolist())
+        counts = Counter(read_table(path, ["seed"])["seed"].tolist())
     except (OSError, ValueError, KeyError) as error:
         yield f"{path.name} cannot be read: {error}"
         return
@@ -101,12 +98,9 @@ def _spread(counts: Mapping[int, int]) -> str:
 
 
 def _array_faults(path: Path, count: int) -> Iterator[str]:
-    import numpy as np
-
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            shapes: dict[str, tuple[Any, ...]] = {name: arrays[name].shape for name in arrays.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        shapes = {name: array.shape for name, array in read_arrays(path).items()}
+    except (OSError, ValueError) as error:
         yield f"{path.name} cannot be read: {error}"
         return
     for name, shape in shapes.items():

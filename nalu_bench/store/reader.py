@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError, damage_named
-from nalu_bench.files import read_json
+from nalu_bench.files import read_arrays, read_json, read_table
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
@@ -174,10 +174,8 @@ class Store:
 
     def _stacked(self, part: Path, file: str) -> dict[str, "np.ndarray"]:
         """The arrays of a part by name, with a leading axis of its seeds."""
-        import numpy as np
-
-        with damage_named(part, REMEDY), np.load(part / file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        with damage_named(part, REMEDY):
+            return read_arrays(part / file)
 
     def manifests(self, cell: Cell) -> list[dict[str, Any]]:
         """The manifests of the finished parts."""
@@ -206,7 +204,7 @@ class Store:
         for part in parts:
             with damage_named(part, REMEDY):
                 self._refuse_faults(part)
-                frames.append(pd.read_parquet(part / file).assign(**(facts(part) if facts else {})))
+                frames.append(read_table(part / file).assign(**(facts(part) if facts else {})))
         if not frames:
             return pd.DataFrame(columns=order)
         return pd.concat(frames, ignore_index=True).drop_duplicates(order).sort_values(order, ignore_index=True)

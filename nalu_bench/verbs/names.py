@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from nalu_bench import paths, registry
-from nalu_bench.errors import in_a_line, unknown
+from nalu_bench.errors import UsageError, in_a_line, unknown
 from nalu_bench.verbs import asked
 from nalu_bench.verbs.families import folded
 
@@ -104,10 +104,13 @@ def _all_of(kind: str) -> list[str]:
 
 
 def _outcome(name: str) -> Sequence[str]:
-    """What an experiment cost and what it found."""
+    """What an experiment cost and what it found; results that are damaged are named, and cost no other its line."""
     from nalu_bench.analysis import folders, outcome
 
-    found = [outcome.told(folder) for folder in folders.committed(paths.results_dir(), name)]
+    try:
+        found = [outcome.told(folder) for folder in folders.committed(paths.results_dir(), name)]
+    except UsageError as error:
+        return [str(error)]
     return found[:1] or ["no results yet"]
 
 

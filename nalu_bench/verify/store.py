@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
-from nalu_bench.files import read_json
+from nalu_bench.files import read_json, read_table
 from nalu_bench.plan.identity import address
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import links, part_faults
@@ -89,7 +87,7 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
 
 def _measured(part: Path, digest: str, identity: Mapping[str, Any]) -> Measured:
     recipe = {key: identity["recipe"][key] for key in ("steps", "log_every")}
-    runs, curves = (pd.read_parquet(part / file) for file in (schema.RUNS, schema.CURVES))
+    runs, curves = (read_table(part / file) for file in (schema.RUNS, schema.CURVES))
     return Measured(runs.assign(cell=digest, **recipe), curves.assign(cell=digest))
 
 

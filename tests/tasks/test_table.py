@@ -230,6 +230,7 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
             "a,b,y,z\n" + "".join(f"9007199254740993.{row},1,{row},1\n" for row in range(10, 50)),
             "a of my.csv has numbers of more digits than the 16 of double precision",
         ),
+        ("a\tb\n1\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
         ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
         ("a,b,yy,z\n1,1,1,1\n", "unknown column of my.csv 'y'; did you mean 'yy'"),

@@ -72,6 +72,18 @@ def test_many_own_names_are_all_shown_on_the_page(conf: Path, capsys: pytest.Cap
     assert set(own) <= {word.strip(",") for line in lines for word in line.split()}
 
 
+def test_damaged_results_cost_no_other_experiment_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    (tmp_path / "results/madsen2020/table1").mkdir(parents=True)
+    (tmp_path / "results/madsen2020/table1/manifest.json").write_text("{")
+    assert main(["list", "experiment"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "madsen2020/table1 is damaged" in told
+    assert "no results yet" in told
+
+
 def test_a_family_of_fewer_is_shown_by_its_names() -> None:
     alone, families = folded(["nac", "nac_mul", "rnn_nac", "rnn_relu", "rnn_tanh"], 3)
     assert alone == ["nac", "nac_mul"]

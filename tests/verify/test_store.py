@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nalu_bench import files
 from nalu_bench.cli import main
 from nalu_bench.files import hashes
 from nalu_bench.plan import compose, experiment
@@ -176,6 +177,17 @@ def test_a_file_in_the_place_of_a_folder_is_named(part: Path, parts: bool, capsy
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{place.relative_to(part.parents[4])}: it must be a folder, and is a file" in line
     assert line.count("delete this folder") == 1
+
+
+@pytest.mark.usefixtures("part")
+def test_files_that_state_more_numbers_than_fit_are_refused_unread(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(files, "MOST_VALUES", 10)
+    assert main(["verify", "--store"]) == 1
+    told = capsys.readouterr().err
+    for name in (schema.CURVES, schema.PARAMETERS):
+        assert f"{name} must hold at most 10 numbers, and states" in told
 
 
 def test_a_cell_of_which_no_block_has_ended_is_no_fault(part: Path) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.errors import damage_named
+from nalu_bench.files import read_table
 from nalu_bench.store.integrity import require_unedited
 from nalu_bench.store.schema import Status
 
@@ -57,7 +58,7 @@ def parse(folder: Path, manifest: dict[str, Any]) -> Measured:
         runs = read_runs(folder)
         if len(runs) != manifest["runs"]:
             raise ValueError(f"runs.csv has {len(runs)} of {manifest['runs']} rows")
-        curves = pd.read_parquet(folder / "curves.parquet")
+        curves = read_table(folder / "curves.parquet")
         if absent := _absent(runs, curves, manifest):
             raise ValueError(
                 f"{RUNS_FILE} must have every figure of the curves, and what the manifest states, and has no column "
@@ -106,4 +107,4 @@ def _absent(runs: pd.DataFrame, curves: pd.DataFrame, manifest: dict[str, Any]) 
 
 
 def _optional(path: Path) -> pd.DataFrame:
-    return pd.read_parquet(path) if path.exists() else pd.DataFrame(columns=TABLES[path.name])
+    return read_table(path) if path.exists() else pd.DataFrame(columns=TABLES[path.name])

@@ -17,5 +17,14 @@ def markdown(table: Table, footnotes: Footnotes) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that stays in its cell and line, and is no HTML."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"[\r\n]+", " ", text).replace("|", "\\|"))
+    """A text that stays in its cell and line, and is neither HTML nor a link."""
+    return plain(re.sub(r"[\r\n]+", " ", text).replace("|", "\\|"))
+
+
+def plain(text: str) -> str:
+    """A text that is neither HTML nor a link.
+
+    >>> print(plain("[336, 421] ![a picture](https://example.org/x.png) <b>"))
+    [336, 421] ![a picture]\\(https://example.org/x.png) &lt;b>
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "]\\(")
