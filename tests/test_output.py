@@ -66,7 +66,8 @@ def test_training_goes_on_when_its_log_fills_the_disk_and_the_command_says_so(ho
     assert stored(home) == ["nmu"]
 
 
-@pytest.mark.parametrize("closed", ["2>&-", pytest.param("0<&- 1>&- 2>&-", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["2>&-", "0<&- 1>&- 2>&-"])
 def test_training_needs_no_standard_files_and_nothing_else_takes_their_numbers(home: Path, closed: str) -> None:
     words = " ".join([*TINY, "device.workers=1"])
     code = f"exec {sys.executable} -m nalu_bench run {words} {closed}"

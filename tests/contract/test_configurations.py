@@ -25,6 +25,12 @@ TABLE = Path(__file__).parent / "table.csv"
 
 SHAPES = compose.shapes()
 
+PLAIN = {"single", "two_layer"}
+"""The shapes of most experiments."""
+
+IMAGES = {"agent_b_pictures", "agent_lstm_pictures", "canvas"}
+"""Models that take seconds for two steps."""
+
 
 @pytest.mark.parametrize("group", [group for group in compose.GROUPS if group not in ("task", "model")])
 def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str) -> None:
@@ -33,7 +39,9 @@ def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str)
         assert compose._configure([(group, name)])[group].name == name
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(name, marks=[] if name in PLAIN else [pytest.mark.slow]) for name in SHAPES]
+)
 def test_every_unit_stands_in_every_shape_with_its_penalties(shape: str) -> None:
     for name in compose.group_names("unit"):
         model = compose._configure([("model", shape), ("unit", name)]).model
@@ -120,7 +128,10 @@ def smoke(name: str) -> list[str]:
     return [f"task={task}", f"model={name}", *(["unit=nau"] if name in SHAPES else []), "budget=smoke", *sizes]
 
 
-@pytest.mark.parametrize("name", compose.group_names("model"))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in IMAGES else []) for name in compose.group_names("model")],
+)
 def test_every_model_trains_a_smoke_cell_or_fills_the_shape_of_one_that_does(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -144,8 +155,8 @@ def test_relu_models_have_a_linear_second_layer() -> None:
         assert model.units() == [name, "linear"]
 
 
-QUICK = {"iit_report/identity", "madsen2020/figure2", "madsen2020/gating", "madsen2020/table1", "trask2018/figure6"}
-"""Experiments of a few seconds, one of a kind, that run among the fast tests; the others are slow."""
+QUICK = {"iit_report/identity", "madsen2020/table1"}
+"""Experiments of a few seconds that run among the fast tests; the others are slow."""
 
 ALIKE = {
     "madsen2020/ablation": "madsen2020/regularization", "madsen2020/figure3a_all": "madsen2020/regularization",

@@ -46,6 +46,7 @@ def test_a_block_holds_a_seed(key: str, must: str, capsys: pytest.CaptureFixture
     assert f"{key} must be {must}, got 0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -172,6 +172,7 @@ def intervals(text: str) -> list[list[float]]:
     return [[float(end) for end in part.strip("[]").split(",")] for part in text.split("∪")]
 
 
+@pytest.mark.slow
 def test_thresholds_are_within_one_percent_of_the_published_ones(make_task: MakeTask) -> None:
     for row in THRESHOLDS:
         features = {"features": 100} if row["task"] == "arithmetic" else {}

@@ -31,7 +31,7 @@ def told(rates: Rates) -> str:
         return _closest(rates, len(ranges))
     if most == len(ranges):
         return f"{_units(best)} on all {most} ranges."
-    rest = "".join(f"; on {at} {by}" for at, by in _rest(reliable, best[0], rates))
+    rest = "".join(f"; {other}" for other in _rest(reliable, best[0], rates))
     return f"No unit on all {len(ranges)} ranges; {_units(best)} on {most} of {len(ranges)}{rest}."
 
 
@@ -43,13 +43,15 @@ def _closest(rates: Rates, ranges: int) -> str:
     return f"No unit on any of {ranges} ranges; {style.label(closest)} comes closest, with {share} over all."
 
 
-def _rest(reliable: Mapping[str, Sequence[str]], best: str, rates: Rates) -> Iterator[tuple[str, str]]:
+def _rest(reliable: Mapping[str, Sequence[str]], best: str, rates: Rates) -> Iterator[str]:
     """The ranges on which the best unit is not reliable, and which others are."""
     for at in rates[best]:
         able = [unit for unit, found in reliable.items() if at in found]
-        if at not in reliable[best]:
+        if at not in reliable[best] and able:
+            yield f"{_units(able)} on {at}"
+        elif at not in reliable[best]:
             most = max(rates, key=lambda unit: rates[unit].get(at, 0.0))
-            yield at, _units(able) if able else f"none ({style.label(most)}: {percent(rates[most].get(at, 0.0))})"
+            yield f"none on {at}, where {style.label(most)} does best, {percent(rates[most].get(at, 0.0))}"
 
 
 def _units(units: Sequence[str]) -> str:

@@ -97,11 +97,11 @@ def test_the_figure_has_a_map_for_every_operation_with_every_share() -> None:
         ({"single_nau": {ONE: 0.0, BOTH: 0.0}}, "^No unit on any of 2 ranges; no seed is solved.$"),
         (
             {"single_nmu": {ONE: 1.0, BOTH: 0.1, "[0, 1]": 1.0}, "single_nac": {ONE: 0.0, BOTH: 1.0, "[0, 1]": 0.0}},
-            r"^No unit on all 3 ranges; NMU on 2 of 3; on \[-2, 2\] NAC₊.$",
+            r"^No unit on all 3 ranges; NMU on 2 of 3; NAC₊ on \[-2, 2\].$",
         ),
         (
             {"single_nmu": {ONE: 1.0, BOTH: 0.1}},
-            r"^No unit on all 2 ranges; NMU on 1 of 2; on \[-2, 2\] none \(NMU: 10 %\).$",
+            r"^No unit on all 2 ranges; NMU on 1 of 2; none on \[-2, 2\], where NMU does best, 10 %.$",
         ),
     ],
 )  # fmt: skip
