@@ -6,6 +6,7 @@
 import contextlib
 import functools
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -29,6 +30,8 @@ from nalu_bench.plan import processors
 from nalu_bench.plan.compose import VERSION_BASE
 
 CHOICE = "hydra/launcher"
+
+BATCH = "hydra.sweeper.max_batch_size"
 
 
 class LaunchError(Exception):
@@ -71,8 +74,11 @@ class Launchers:
 
 
 def check(hydra_overrides: Sequence[str]) -> None:
-    """Raise UsageError if the launcher that the overrides choose is not installed."""
+    """Raise UsageError if the launcher that the overrides choose is not installed, or would start no job at a time."""
     _preset(hydra_overrides, workers=1)
+    for key, _, value in (override.partition("=") for override in hydra_overrides):
+        if key == BATCH and not re.fullmatch("0*[1-9][0-9]*|null", value):
+            raise UsageError(f"{BATCH} must be a number of jobs, at least 1, got {value!r:.60}.")
 
 
 def sweep(

@@ -14,6 +14,9 @@ Interval = tuple[float, float]
 LARGEST_TARGET = float(np.sqrt(np.finfo(np.float32).max))
 """Its square is the largest that single precision holds."""
 
+LEAST = 1.2e-19
+"""The smallest number whose square single precision holds with all digits."""
+
 FEWEST_APART = 100
 """The least that an interval must hold to draw from (our choice)."""
 
@@ -34,6 +37,11 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
     for low, high in intervals:
         if not (np.isfinite([low, high]).all() and low < high):
             raise UsageError(f"{key} must have low < high in every interval, got [{low:g},{high:g}].")
+        if high - low < LEAST:
+            raise UsageError(
+                f"{key} must be at least {LEAST:g} wide, because single precision holds no squares of smaller numbers, "
+                f"got [{low!r},{high!r}]; choose another unit."
+            )
         if high - low < FEWEST_APART * float(np.spacing(_single(max(abs(low), abs(high))))):
             raise UsageError(
                 f"{key} must hold at least {FEWEST_APART} numbers of single precision, and [{low!r},{high!r}] holds "
@@ -54,7 +62,15 @@ def _single(number: float) -> np.float32:
 
 
 def check_target(key: str, target: float) -> None:
-    """Raise UsageError if single precision cannot hold the square of the largest target that a range gives."""
+    """Raise UsageError if single precision cannot hold the square of the largest target that a range gives.
+
+    A target of 0 says that there is no bound.
+    """
+    if 0 < abs(target) < LEAST:
+        raise UsageError(
+            f"{key} must give targets whose squares single precision holds (1e-38), and they reach {target:.1g}; "
+            "choose larger numbers."
+        )
     if abs(target) > LARGEST_TARGET:
         raise UsageError(
             f"{key} must give targets whose squared errors single precision holds (3e38), and they reach {target:.1g}; "

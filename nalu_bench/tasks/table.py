@@ -15,6 +15,7 @@ from nalu_bench.datasets import csv_table
 from nalu_bench.datasets.ranges import SCALES, Scale, is_end, limits, partition
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
+from nalu_bench.tasks.ranges import LEAST
 from nalu_bench.tasks.task import KEEP, Rows, Task
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ CHECKED = 100_000
 
 LARGEST = float(np.finfo(np.float32).max)
 
-LEAST, MOST = 1.2e-19, 1.8e19
-"""The smallest deviation and the largest value of a target whose squares single precision holds with all digits."""
+MOST = 1.8e19
+"""The largest value of a target whose square single precision holds with all digits; see `ranges.LEAST`."""
 
 SPLITS = ("train", "validation", "test", "extrapolation")
 

@@ -1,7 +1,8 @@
 """Check that what the manifest states of each part is what training writes: its entries, its files, its data."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from nalu_bench.plan.cell import Wanted
@@ -9,12 +10,22 @@ from nalu_bench.store.schema import ALWAYS, ARRAYS, LATER, PREDICTIONS, PROVENAN
 from nalu_bench.tasks.task import Task
 from nalu_bench.verify.networks import predicts
 
-FORMS = {
-    "device": re.compile("cpu|cuda"), "mode": re.compile("eager|compiled"),
-    "commit": re.compile(r"unknown|[0-9a-f]{12}\+?"),
-    "finished": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ", re.ASCII),
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text is a time, of a day that there was, as training writes it."""
+    try:
+        return bool(TIME.fullmatch(text) and datetime.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+FORMS: dict[str, Callable[[str], object]] = {
+    "device": re.compile("cpu|cuda").fullmatch, "mode": re.compile("eager|compiled").fullmatch,
+    "commit": re.compile(r"unknown|[0-9a-f]{12}\+?").fullmatch, "finished": _is_time,
 }  # fmt: skip
-"""Entry of a part -> the form that training writes."""
+"""Entry of a part -> whether a text has the form that training writes."""
 
 SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -38,7 +49,7 @@ def _entries(part: Mapping[str, Any]) -> Iterator[str]:
     if foreign := part.keys() - PROVENANCE.keys() - LATER.keys():
         yield f"states {', '.join(sorted(foreign))} in manifest.json, which no training writes"
     for key, form in FORMS.items():
-        if key in part and not form.fullmatch(str(part[key])):
+        if key in part and not form(str(part[key])):
             yield f"states {key} {part[key]!r:.60} in manifest.json, which no training writes"
 
 

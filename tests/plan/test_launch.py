@@ -124,6 +124,12 @@ def test_an_option_of_the_command_line_counts_before_ours(
     assert seen["hydra.launcher.timeout_min"] == "525600"
 
 
+@pytest.mark.parametrize("count", ["0", "-3", "many"])
+def test_a_launcher_that_would_start_no_job_is_refused(count: str) -> None:
+    with pytest.raises(UsageError, match="must be a number of jobs, at least 1, got"):
+        launch.check([f"hydra.sweeper.max_batch_size={count}"])
+
+
 def test_ray_gets_a_key_of_its_own_unless_it_joins_a_cluster(seen: dict[str, str], tmp_path: Path) -> None:
     launch.sweep(print, [0], ["hydra/launcher=ray"], tmp_path, workers=2)
     assert seen["hydra.launcher.ray.init.address"] == "local"

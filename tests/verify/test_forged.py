@@ -545,6 +545,23 @@ def an_infinite_loss(folder: Folder) -> None:
     _with_loss(folder, np.inf)
 
 
+@forgery(TABLE1, "its curve has a loss of training before the first step")
+def a_loss_before_the_first_step(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    folder.tables["curves"] = curves.assign(train_loss=curves["train_loss"].where(curves["step"] > 0, 1.0))
+
+
+@forgery(TABLE5, "diverged at step", "is selected")
+def a_step_after_the_divergence(folder: Folder) -> None:
+    folder.set(folder.runs["status"] == "diverged", selected_step="9000")
+
+
+@forgery(TABLE1, "states finished '2026-02-31T12:00:00Z' in manifest.json, which no training writes")
+def a_day_that_there_was_not(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part["finished"] = "2026-02-31T12:00:00Z"
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))

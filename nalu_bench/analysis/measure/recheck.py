@@ -117,7 +117,12 @@ def _of_run(run: Run, curve: Curve, task: type[Task], cell: Mapping[str, Any]) -
 def _ended(run: Run, curve: Curve) -> Finding:
     """Check the outcome: a run that diverges has no loss from then on, and any other is trained to its last step."""
     diverged, last = run["status"] == Status.DIVERGED, int(run["last_step"])
-    trained = _rows(curve, curve["step"] > 0)
+    trained, selected = _rows(curve, curve["step"] > 0), run["selected_step"]
+    if not _missing(selected) and int(selected) > last:
+        why = f"{run['status']} at step {last:,}, and step {int(selected):,} is selected"
+        return _finding(run, "status", Check.CONTRADICTED, why)
+    if not np.isnan(curve["train_loss"][curve["step"] == 0]).all():
+        return _finding(run, "status", Check.CONTRADICTED, "its curve has a loss of training before the first step")
     trains = np.isfinite(trained["train_loss"])  # a loss that is infinite ends a run as one that is no number does
     gone, kept = trained["step"][~trains], trained["step"][trains]
     if diverged:
