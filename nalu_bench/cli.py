@@ -87,10 +87,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(f"error: {in_a_line(error)}", file=sys.stderr)
         return 2
     except OSError as error:
+        must = "there must be room for what was asked; raise the limit, or set device.workers=1"
         if error.errno not in LIMITS:
-            raise
-        told = f"{in_a_line(error)}: there must be room for what was asked; raise the limit, or set device.workers=1"
-        print(f"error: {told}.", file=sys.stderr)
+            must = "what the command reads and writes must be there, and open to this user"
+        print(f"error: {in_a_line(error)}: {must}.", file=sys.stderr)
         return 1
     except MemoryError:
         print("error: memory must suffice for what was asked, and ran out; ask for less.", file=sys.stderr)

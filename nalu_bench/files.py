@@ -11,7 +11,7 @@ import socket
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +121,17 @@ def write_folder_once(path: Path, fill: Callable[[Path], object]) -> bool:
         raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def folders_below(folder: Path, depth: int) -> Iterator[Path]:
+    """The folders so many levels below one, in the order of their names, without hidden ones.
+
+    Raises:
+        OSError if a folder between cannot be read: `Path.glob` would pass it over.
+    """
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.name.startswith("."):
+            yield from folders_below(path, depth - 1) if depth > 1 else [path]
 
 
 def read_text(path: Path) -> str:

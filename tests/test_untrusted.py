@@ -225,9 +225,20 @@ def test_texts_of_an_experiment_are_what_they_say(
     assert message in refused(capsys, "report", "mine/table", "budget=smoke")
 
 
-def test_a_model_cannot_read_the_environment(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "conf/model/mine.yaml").write_text(MODEL + "label: ${oc.env:HOME}\n")
-    assert "asks for the variable HOME" in refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+@pytest.mark.parametrize("text", ["${oc.env:HOME}", "${now:%Y}", "${python_version:}", "${hydra:job.num}"])
+def test_a_model_and_a_command_cannot_ask_for_what_is_not_theirs(
+    home: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "conf/model/mine.yaml").write_text(MODEL + f"label: '{text}'\n")
+    for words in (["model=mine"], ["model=nau", f"recipe.loss={text}"]):
+        told = refused(capsys, "run", "task=ten_parameter", *words, "budget=smoke")
+        assert f"a configuration must hold its values itself, and one asks for '{text}'" in told
+
+
+def test_a_file_that_gives_its_keys_to_others_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "conf/model/mine.yaml").write_text("# @package _global_\n" + MODEL)
+    told = refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+    assert "mine.yaml must have the keys of its folder, and `# @package` gives it others" in told
 
 
 @pytest.mark.parametrize("text", ["unit: relu\nlabel: x\noptions: {bias: '${oc.env:HOME}'}", "unit: ${oc.env:HOME}"])

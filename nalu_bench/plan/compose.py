@@ -459,8 +459,7 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
     shipped, *others = folders.of_configurations()
     for group in groups:
         for path in _with_bases(*group.split("=", 1)):
-            folders.text(path)
-            _check_label(path)
+            _check_file(path)
     try:
         with initialize_config_dir(version_base=VERSION_BASE, config_dir=str(shipped)):
             return _typed(
@@ -478,8 +477,12 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
         raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
 
 
-def _check_label(path: Path) -> None:
-    """Raise UsageError for a label such as `no`, which YAML takes for a truth value: it would be another text."""
+def _check_file(path: Path) -> None:
+    """Raise UsageError for what Hydra or YAML would read as something else, such as the label `no`."""
+    if re.search(r"^\s*#\s*@package\b", folders.text(path), re.MULTILINE):
+        raise UsageError(
+            f"{path} must have the keys of its folder, and `# @package` gives it others; remove that line."
+        )
     label = folders.values(path).get("label", "")
     if not isinstance(label, str):
         raise UsageError(f"{path}: label must be a text, got {label!r:.60}; put it in quotes.")
@@ -571,8 +574,32 @@ def _schema(entry: registry.Entry, base: type) -> Any:
     return schemas.structured(found, f"the {entry.kind} {entry.name} at {entry.place}")
 
 
+RESOLVER = re.compile(r"\$\{\s*[\w.]+\s*:")
+"""What asks for more than another key, as `${now:%Y}` does."""
+
+
+def _refuse_resolvers(config: DictConfig) -> None:
+    """Raise UsageError for a value that depends on when and where it is read."""
+    raw: Any = OmegaConf.to_container(config, resolve=False)
+    for value in _leaves({group: raw[group] for group in ("task", "model", "recipe", "seeds", "first_seed")}):
+        if isinstance(value, str) and RESOLVER.search(value):
+            raise UsageError(
+                f"a configuration must hold its values itself, and one asks for {value!r:.60}; set the value."
+            )
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    if inner is None:
+        yield value
+    else:
+        for one in inner:
+            yield from _leaves(one)
+
+
 def _wanted(config: DictConfig, role: str = "cell") -> Wanted:
     """The cell and its seeds, checked."""
+    _refuse_resolvers(config)
     try:
         task, model, recipe = (OmegaConf.to_object(config[key]) for key in ("task", "model", "recipe"))
         seeds, first = int(config.seeds), int(config.first_seed)

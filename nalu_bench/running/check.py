@@ -26,6 +26,7 @@ def check(machine: Machine, todo: Sequence[Job]) -> dict[str, BaseException]:
     from nalu_bench.training.data import check_data
 
     for job, *_ in by_cell(todo):
+        upkeep.check_cell(job.root / job.cell.folder)
         check_data(job.cell)  # reading the data refuses a bad file
     room = memory.available()
     _check_size(todo, memory.numbers, room)  # before any network is built

@@ -87,6 +87,8 @@ def _table_faults(path: Path, seeds: list[int]) -> Iterator[str]:
         return
     if not counts and path.name == schema.WEIGHTS:  # a network without matrices
         return
+    if path.name == schema.RUNS and (others := {*read_table(path, ["status"])["status"]} - {*schema.TRAINED}):
+        yield f"{path.name} must have runs that were trained to their end, and has some of the status {min(others)}"
     if sorted(counts) != seeds:
         yield f"{path.name} must have rows of the seeds {ranges_text(seeds)}, and has {ranges_text(counts) or 'none'}"
     elif len(set(counts.values())) > 1 or (path.name == schema.RUNS and sum(counts.values()) != len(seeds)):

@@ -52,8 +52,12 @@ class Store:
         return [path for path in self._named(cell) if _filled(path)]
 
     def _named(self, cell: Cell) -> list[Path]:
-        """Whatever has the name of a part, sorted."""
-        return sorted(schema.parts_dir(self.root / cell.folder).glob("[0-9]*"))
+        """Whatever has the name of a part, sorted; raises PermissionError, where `Path.glob` would find nothing."""
+        try:
+            there = sorted(schema.parts_dir(self.root / cell.folder).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [path for path in there if path.name[:1].isdigit()]
 
     def sorted_out(self, cell: Cell) -> tuple[set[int], dict[Path, str]]:
         """The seeds with a row in the store; and the parts that do not count, with the reason."""
@@ -69,6 +73,8 @@ class Store:
         manifest = read_json(part / schema.MANIFEST)
         try:
             why = next(edited(part, manifest), None) if "files" in manifest else None  # older manifests hold no hashes
+        except PermissionError:  # what is closed to this user may be sound
+            raise
         except OSError as error:
             return str(error)
         if why is None:
@@ -219,6 +225,8 @@ def damage(part: Path) -> str | None:
         parse_ranges(seeds)
     except FileNotFoundError:
         return f"{schema.MANIFEST} is not there"
+    except PermissionError:  # what is closed to this user may be sound
+        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"{schema.MANIFEST} cannot be read: {error}"
     if seeds != part.name:

@@ -82,6 +82,10 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
+TRAINED = (Status.FINISHED, Status.DIVERGED)
+"""The outcomes of runs that were trained; all of a part are."""
+
+
 def parts_dir(folder: Path) -> Path:
     """The finished blocks of a cell's folder."""
     return folder / "parts"

@@ -1,6 +1,7 @@
 """The folder of the run store before training: it can be written, and nothing lies in it that was abandoned."""
 
 import contextlib
+import os
 from pathlib import Path
 
 from nalu_bench.errors import UsageError
@@ -8,6 +9,16 @@ from nalu_bench.files import new_file, remove_abandoned, to_disk
 
 PROBE_BYTES = 2**20
 """Written once to see whether the disk is full; a part of a small cell takes about as much."""
+
+
+def check_cell(folder: Path) -> None:
+    """Raise UsageError if a part of a cell's folder is closed to this user, as what another one trained may be."""
+    for path in (folder, *(folder.iterdir() if os.access(folder, os.R_OK | os.X_OK) else ())):
+        if path.is_dir() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            raise UsageError(
+                f"{path} must be open to this user, to read and to write; change its permissions, or set "
+                "NALU_BENCH_HOME to another folder."
+            )
 
 
 def prepare(root: Path) -> None:

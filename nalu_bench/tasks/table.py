@@ -92,6 +92,8 @@ class Table(Task):
             raise UsageError(f"task.ignore must name no target, got {', '.join(sorted(ignored))} in it.")
         if {*self.targets} & {*(self.features or ())}:
             raise UsageError(f"no target must be an input, got task.targets={self.targets} and {self.features}.")
+        if both := sorted({*(self.features or ())} & {*self.ignore}):
+            raise UsageError(f"task.ignore must name no column of task.features, got {', '.join(both)} in both.")
         if len(self.train_range) != 2 or not all(map(is_end, self.train_range)):
             raise UsageError(
                 "task.train_range must be [low, high], each a number, a quantile such as 80%, or null for no limit, "

@@ -134,7 +134,12 @@ def train_missing(
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
             print(_counted(len(failures), len(todo), options.fail_fast), file=sys.stderr)
-        then(plan)
+        try:
+            then(plan)
+        except UsageError as error:
+            if not failures:
+                raise
+            print(f"no table: {error}", file=sys.stderr)  # as on a disk that takes no records either
     return 1 if failures else 0
 
 

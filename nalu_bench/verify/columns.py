@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from nalu_bench.analysis.measure.agree import TRAINED
 from nalu_bench.analysis.measure.asked import row_words
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import CURVES, RECORDED
 from nalu_bench.plan.cell import Cell, Wanted
+from nalu_bench.store.schema import TRAINED
 
 NOTE = "note"
 

@@ -18,6 +18,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.report import TABLES, Report
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.errors import UsageError, damage_named, unknown
+from nalu_bench.files import folders_below
 from nalu_bench.plan.compose import Plan
 from nalu_bench.plan.sweep import FOLDER
 from nalu_bench.store import schema
@@ -67,7 +68,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
 
 def _folders(home: Path) -> Iterator[tuple[str, Path]]:
     """(experiment, folder) of all committed results below a folder."""
-    for path in sorted(home.glob("*/*")):
+    for path in folders_below(home, 2) if home.is_dir() else ():
         if path.parts[-2] != LOCAL and _holds_results(path):
             yield path.relative_to(home).as_posix(), path
 

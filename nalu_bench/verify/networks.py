@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.agree import TRAINED
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.store.schema import ARRAY, ARRAYS, GATE, KINDS, WEIGHT, WEIGHTS
+from nalu_bench.store.schema import ARRAY, ARRAYS, GATE, KINDS, TRAINED, WEIGHT, WEIGHTS
 from nalu_bench.tasks.task import Probes, Task
 
 ROUNDING = 1e-5

@@ -1,5 +1,6 @@
 """The cells of a run store against themselves: addresses, parts, and the facts of their whole curves."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
-from nalu_bench.files import read_json, read_table
+from nalu_bench.files import folders_below, read_json, read_table
 from nalu_bench.plan.identity import address
+from nalu_bench.plan.limits import MOST
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import links, part_faults
 from nalu_bench.store.reader import NO_FOLDER, REMEDY, no_folder
+from nalu_bench.verify.points import lost_points
 from nalu_bench.verify.verified import Verified
 
 
@@ -21,7 +24,7 @@ def cells(folder: Path) -> Iterator[Path]:
     if _begun(folder):
         yield folder.resolve()
         return
-    for path in sorted(folder.glob("[!.]*/[!.]*/[!.]*")):
+    for path in folders_below(folder, 3):
         if _begun(path):
             yield path.resolve()
 
@@ -42,14 +45,29 @@ def _cell(folder: Path) -> Verified:
         identity = _identity(folder)
     except UsageError as error:
         return Verified(faults=[str(error)])
-    parts, found = schema.parts_dir(folder), Verified()
-    if no_folder(parts):
-        found += Verified(faults=[f"{place}/parts: {NO_FOLDER}; {REMEDY}"])
+    parts = schema.parts_dir(folder)
+    if why := _kept_from_reading(parts):
+        return Verified(faults=[f"{place}/parts: {why}"])
+    found = Verified()
     for part in sorted(parts.glob("[!.]*")):
+        if why := _kept_from_reading(part) or next(filter(None, map(_closed, part.iterdir())), ""):
+            found += Verified(faults=[f"{place}/parts/{part.name}: {why}"])
+            continue
         one = _part(part, folder.name, identity)
         faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
         found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
     return found
+
+
+def _kept_from_reading(folder: Path) -> str:
+    """Why a folder is not read; empty if it is, or is not there."""
+    return f"{NO_FOLDER}; {REMEDY}" if no_folder(folder) else _closed(folder)
+
+
+def _closed(path: Path) -> str:
+    """That a file or folder is closed to this user; empty if it is open, or not there. It may be sound."""
+    closed = path.exists() and not os.access(path, os.R_OK | os.X_OK * path.is_dir())
+    return f"{path.name} must be open to this user; change its permissions" if closed else ""
 
 
 def _identity(folder: Path) -> dict[str, Any]:
@@ -68,14 +86,14 @@ def _identity(folder: Path) -> dict[str, Any]:
 
 def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
     """The check of one part; its facts are recomputed only if its files are sound or whole enough to be read."""
-    if no_folder(part):
-        return Verified(faults=[NO_FOLDER])
     faults: list[str] = []
     try:
         faults += [*links(part), *part_faults(part)]
         manifest = read_json(part / schema.MANIFEST)
         stated = manifest.get("files", {})
-        checks = list(findings(_measured(part, digest, identity), _as_manifest(digest, identity)))
+        measured = _measured(part, digest, identity)
+        faults += lost_points(measured, MOST)
+        checks = list(findings(measured, _as_manifest(digest, identity)))
     except DAMAGE as error:
         return Verified(faults=faults or [damage_told(error)])
     faults += [one.describe() for one in checks if one.check == Check.CONTRADICTED]

@@ -15,6 +15,16 @@ from nalu_bench.store import upkeep
 HOUR, DAY = 3600, 24 * 3600
 
 
+def test_a_cell_that_is_closed_to_this_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cell/parts").mkdir(parents=True)
+    upkeep.check_cell(tmp_path / "cell")
+    upkeep.check_cell(tmp_path / "none")
+    closed = tmp_path / "cell/parts"
+    monkeypatch.setattr(os, "access", lambda path, mode, may=os.access: path != closed and may(path, mode))
+    with pytest.raises(UsageError, match="parts must be open to this user, to read and to write"):
+        upkeep.check_cell(tmp_path / "cell")
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_a_store_that_cannot_take_a_file_is_refused_with_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -109,9 +109,11 @@ def test_any_column_can_split_and_the_draw_has_a_seed_of_its_own() -> None:
 def test_features_are_all_columns_but_targets_and_ignored_ones_or_those_that_are_named() -> None:
     assert cell("task.ignore=[]").task.input_size == 3
     assert cell("task.ignore=[a,z]").task.input_size == 1
-    named = cell("task.features=[z,a]")
+    with pytest.raises(UsageError, match=r"task.ignore must name no column of task.features, got a in both"):
+        cell("task.features=[a,b]", "task.ignore=[a]")
+    named = cell("task.features=[z,a]", "task.ignore=[]")
     assert named.task.split_parameters("test")["x"].shape == (16, 2)
-    assert named.digest != cell("task.features=[a,z]").digest
+    assert named.digest != cell("task.features=[a,z]", "task.ignore=[]").digest
 
 
 @pytest.mark.parametrize("scale", ["max_abs", "standard"])

@@ -68,6 +68,13 @@ def with_a_forged_error_and_its_hash(part: Path) -> None:
     rehash(part)
 
 
+def with_a_run_that_failed_and_its_hash(part: Path) -> None:
+    runs = pd.read_parquet(part / schema.RUNS)
+    runs.loc[0, "status"] = "failed"
+    runs.to_parquet(part / schema.RUNS, index=False)
+    rehash(part)
+
+
 def with_fewer_networks_and_their_hash(part: Path) -> None:
     with np.load(part / schema.PARAMETERS) as arrays:
         np.savez_compressed(part / schema.PARAMETERS, **{name: arrays[name][:1] for name in arrays.files})
@@ -124,6 +131,7 @@ DAMAGES = {
     without_a_row_but_with_its_hash: "runs.parquet must have rows of the seeds",
     without_an_evaluation_but_with_its_hash: "curves.parquet must have as many rows for one seed as for another",
     with_a_forged_error_and_its_hash: "errors is contradicted by its curve",
+    with_a_run_that_failed_and_its_hash: "runs.parquet must have runs that were trained to their end",
     with_fewer_networks_and_their_hash: "parameters.npz must hold",
     renamed: "its name says seeds 25-49, and its manifest.json says",
     renamed_with_its_manifest: "runs.parquet must have rows of the seeds 25-49, and has",
@@ -168,6 +176,15 @@ def test_a_link_in_the_place_of_a_file_of_a_part_is_named(
     assert "weights.parquet must be a file of its own, and is a link" in capsys.readouterr().err
 
 
+def test_a_point_that_is_left_out_of_a_curve_is_named(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    curves = pd.read_parquet(part / schema.CURVES)
+    middle = sorted(set(curves["step"]))[1]
+    curves[curves["step"] != middle].to_parquet(part / schema.CURVES, index=False)
+    rehash(part)
+    assert main(["verify", "--store"]) == 1
+    assert "its curve must have a point at 0 and every" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("parts", [False, True])
 def test_a_file_in_the_place_of_a_folder_is_named(part: Path, parts: bool, capsys: pytest.CaptureFixture[str]) -> None:
     place = part.parent if parts else part
@@ -177,6 +194,37 @@ def test_a_file_in_the_place_of_a_folder_is_named(part: Path, parts: bool, capsy
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{place.relative_to(part.parents[4])}: it must be a folder, and is a file" in line
     assert line.count("delete this folder") == 1
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_folder_that_is_closed_to_this_user_is_named_and_nobody_is_told_to_delete_it(
+    part: Path, parts: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = part.parent if parts else part
+    monkeypatch.setattr(os, "access", lambda path, mode, may=os.access: path != place and may(path, mode))
+    assert main(["verify", "--store"]) == 1
+    told = capsys.readouterr().err
+    assert f"{place.name}: {place.name} must be open to this user; change its permissions" in told
+    assert "delete" not in told
+
+
+def test_a_file_that_is_closed_to_this_user_is_not_called_damaged(
+    part: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    closed, read = part / schema.RUNS, Path.read_bytes
+
+    def refused(path: Path) -> bytes:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(os, "access", lambda path, mode, may=os.access: path != closed and may(path, mode))
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert main(["verify", "--store"]) == 1
+    assert "runs.parquet must be open to this user; change its permissions" in capsys.readouterr().err
+    assert main(["run", f"experiment={NAME}", *SMOKE]) == 1
+    assert "open to this user" in capsys.readouterr().err
+    assert not list(part.parents[1].glob("damaged/*"))
 
 
 @pytest.mark.usefixtures("part")

@@ -9,9 +9,7 @@ from nalu_bench.analysis.measure.asked import row_words
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.plan.blocks import blocks, parse_ranges, ranges_text
 from nalu_bench.plan.cell import Wanted
-from nalu_bench.store.schema import Status
-
-TRAINED = (Status.FINISHED, Status.DIVERGED)
+from nalu_bench.store.schema import TRAINED, Status
 
 Run = Mapping[str, Any]
 """A row of `runs`."""
