@@ -32,6 +32,8 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
         intervals = [(float(low), float(high)) for low, high in rows]
     except (TypeError, ValueError):
         raise UsageError(f"{key} must be [low,high] or [[low,high],[low,high]], got {value}.") from None
+    if rows is value and len(rows) == 1:  # it would be another cell with the same numbers
+        raise UsageError(f"{key} must be written [low,high] if it is one interval, got {value}.")
     if len(intervals) > 2:
         raise UsageError(f"{key} may have one or two intervals, got {len(intervals)}.")
     for low, high in intervals:

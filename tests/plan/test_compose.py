@@ -64,6 +64,7 @@ from nalu_bench.plan import compose, experiment
         (["task.interpolation=[2,1]"], "task.interpolation must have low < high in every interval, got [2,1]"),
         (["task.extrapolation=[2,2]"], "task.extrapolation must have low < high in every interval, got [2,2]"),
         (["task.interpolation=3"], "must be [low,high]"),
+        (["task.interpolation=[[1,2]]"], "task.interpolation must be written [low,high] if it is one interval"),
         (
             ["task=recurrent_arithmetic", "model=rnn_nac", "task.extrapolation_length=1000000"],
             "task.extrapolation_length must be at most 10,000, got 1,000,000",
