@@ -168,8 +168,9 @@ def test_sqrt_is_accepted_from_zero_upwards(make_task: MakeTask) -> None:
     make_task("sqrt", features=8, interpolation=[0, 1], extrapolation=[[0, 1], [2, 3]]).validate()
 
 
-def intervals(text: str) -> list[list[float]]:
-    return [[float(end) for end in part.strip("[]").split(",")] for part in text.split("∪")]
+def intervals(text: str) -> list[float] | list[list[float]]:
+    found = [[float(end) for end in part.strip("[]").split(",")] for part in text.split("∪")]
+    return found[0] if len(found) == 1 else found
 
 
 @pytest.mark.slow

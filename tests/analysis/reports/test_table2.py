@@ -56,7 +56,7 @@ def invent(root: Path, operation: str, model: str, seeds: Iterable[int], words: 
         error = np.where(steps[:, None] >= at, threshold / 2, threshold * 2).astype(np.float32)
         error[-1] *= 0.9  # the selected step has the smallest error
         columns = {f"{split}_{kind}": error for split in cell.task.evaluated for kind in ("mse", "mae")}
-        columns["train_loss"] = error
+        columns["train_loss"] = np.where(steps[:, None] > 0, error, np.float32("nan"))
         columns["sparsity_error"] = np.broadcast_to(sparsity * (0.5 + rng.random(count)), error.shape)
         result = BlockResult(
             block,

@@ -64,7 +64,7 @@ def curves() -> pd.DataFrame:
     """Two seeds at steps 0 to 4: the first meets 1.0 at length 1 from step 2 on, and never at length 10."""
     steps = np.tile(np.arange(5), 2)
     short = [9, 5, 0.9, 0.8, 0.7, 9, 8, 7, 6, 5]
-    errors = {"validation_mse": short, "test_mse_1": short, "test_mse_10": 5.0, "train_loss": 1.0}
+    errors = {"validation_mse": short, "test_mse_1": short, "test_mse_10": 5.0, "train_loss": [np.nan, *[1.0] * 4] * 2}
     return pd.DataFrame({"seed": np.repeat([0, 1], 5), "step": steps} | errors)
 
 
