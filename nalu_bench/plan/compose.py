@@ -133,7 +133,8 @@ def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan
     """
     overrides, hydra_overrides = _split(arguments)
     for override in overrides:
-        if override.is_sweep_override() and override.key_or_group.startswith(MACHINE_KEYS):
+        one = override.key_or_group == "budget" or override.key_or_group.startswith(MACHINE_KEYS)
+        if override.is_sweep_override() and one:
             raise UsageError(f"{override.key_or_group} takes one value for all cells, got '{override.input_line}'.")
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs, words = [_configure(choice) for choice in choices], _swept(overrides)
@@ -297,7 +298,8 @@ def _single(overrides: Iterable[Override]) -> list[Pair]:
     for override in overrides:
         if override.is_sweep_override():
             raise UsageError(
-                f"'{override.input_line}' lists several values; add -m to sweep over them, or write a list in brackets."
+                f"'{override.input_line}' lists several values, where an experiment and `show` take one; add -m to "
+                "`run`, `status` or `report` of a task and a model to sweep over them, or write a list in brackets."
             )
         pairs.append((override.key_or_group, override.value()))
     return pairs

@@ -37,6 +37,7 @@ def plain_instructions() -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_every_committed_report_has_the_same_bytes_without_vector_instructions(tmp_path: Path) -> None:
     for name, folder in COMMITTED.items():
         shutil.copytree(folder, tmp_path / "results" / name, ignore=shutil.ignore_patterns(PAGE))

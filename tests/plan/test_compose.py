@@ -72,7 +72,7 @@ from nalu_bench.plan import compose, experiment
         (["task=identity_integers", "model=mlp", "task.reach=9000000"], "task.reach must be at most 8,388,608"),
         (["recipe.steps=1500"], "steps must be a multiple of log_every (1000), got 1500"),
         (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
-        (["task.operation=mul,add"], "add -m to sweep"),
+        (["task.operation=mul,add"], "add -m to `run`, `status` or `report` of a task"),
         (["model.layers=[]"], "model.layers must name 2 units, got 0"),
         (["steps=100"], "did you mean 'recipe.steps'"),
         (["model.penalties.sparsty.weight=1"], "did you mean 'model.penalties.sparsity.weight'"),
@@ -199,9 +199,10 @@ def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
     assert [want.seeds for want in plan.cells] == [(0, 1, 2, 3, 4)]
 
 
-def test_the_machine_is_not_swept_over() -> None:
-    with pytest.raises(UsageError, match="device takes one value for all cells"):
-        compose.plan_cells(["device=cpu,cuda"], multirun=True)
+@pytest.mark.parametrize("key", ["device=cpu,cuda", "budget=smoke,short"])
+def test_the_machine_and_the_budget_are_not_swept_over(key: str) -> None:
+    with pytest.raises(UsageError, match="takes one value for all cells"):
+        compose.plan_cells([key], multirun=True)
 
 
 def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:
