@@ -134,12 +134,7 @@ def train_missing(
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
             print(_counted(len(failures), len(todo), options.fail_fast), file=sys.stderr)
-        try:
-            then(plan)
-        except UsageError as error:
-            if not failures:
-                raise
-            print(f"no table: {error}", file=sys.stderr)  # as on a disk that takes no records either
+        then(plan)
     return 1 if failures else 0
 
 
