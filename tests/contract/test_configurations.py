@@ -159,6 +159,7 @@ QUICK = {"iit_report/identity", "madsen2020/table1"}
 """Experiments of a few seconds that run among the fast tests; the others are slow."""
 
 ALIKE = {
+    "heim2020/large_scale": "heim2020/simple",
     "madsen2020/ablation": "madsen2020/regularization", "madsen2020/figure3a_all": "madsen2020/regularization",
     "madsen2020/figure3b": "madsen2020/regularization", "madsen2020/input_size": "madsen2020/regularization",
     "madsen2020/overlap": "madsen2020/regularization", "madsen2020/subset": "madsen2020/regularization",

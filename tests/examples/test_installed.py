@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 OWN = ("my_unit", "my_task")
 
 
-@pytest.fixture(scope="module", params=["editable", "copied"])
+@pytest.fixture(scope="module", params=[pytest.param("editable", marks=pytest.mark.thorough), "copied"])
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a new environment that sees this one's packages, with both examples installed."""
     root = tmp_path_factory.mktemp(request.param)
