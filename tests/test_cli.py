@@ -388,6 +388,30 @@ def test_a_signal_before_training_ends_in_one_line(home: Path, module: str, numb
     assert not [path for path in home.rglob("*") if path.is_file()]
 
 
+@pytest.mark.parametrize("moment", ["atexit", "memory"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_python_ends_leaves_the_exit_status(moment: str, number: signal.Signals) -> None:
+    program = f"""if True:
+        import atexit, os, sys
+        class Signal:
+            def send(self, kill=os.kill, me=os.getpid()):
+                kill(me, {int(number)})
+            if {moment!r} == "memory":
+                __del__ = send
+        sys.argv = ["nalu-bench", "list", "no_such_kind"]
+        from nalu_bench.__main__ import main
+        code = main()
+        signal = Signal()
+        if {moment!r} == "atexit":
+            atexit.register(signal.send)
+        sys.exit(code)"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, preexec_fn=hear
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
 def test_a_full_disk_is_found_before_training(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

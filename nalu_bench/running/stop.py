@@ -64,13 +64,17 @@ def at_once(line: str) -> Iterator[None]:
 def with_a_word() -> Iterator[None]:
     """Within, SIGTERM and SIGHUP end the process with a line; SIGINT raises KeyboardInterrupt, as it always does.
 
-    After a signal that has stopped training each of them ends the process, while that is still being told.
+    After a signal that has stopped training, or a first SIGINT, each of them ends the process, while that is still
+    being told.
     """
+    interrupted = False
 
     def handle(number: int, _: Any) -> None:
+        nonlocal interrupted
         if _last is not None and _owned:
             _end(128 + number, AT_ONCE)
-        if number == signal.SIGINT:
+        if number == signal.SIGINT and not (interrupted and _owned):
+            interrupted = True
             raise KeyboardInterrupt
         _end(128 + number, "stopped.")
 

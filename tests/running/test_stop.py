@@ -89,6 +89,15 @@ with stop.with_a_word():
 """
 
 
+TWICE = """
+with stop.with_a_word():
+    try:
+        kill(me, signal.SIGINT)
+    except KeyboardInterrupt:
+        kill(me, signal.SIGINT)
+"""
+
+
 @pytest.mark.parametrize(
     ("program", "code", "said"),
     [
@@ -102,6 +111,7 @@ with stop.with_a_word():
         ("with stop.after_the_step(lambda: 'no', 0.2): kill(me, signal.SIGTERM)\ntime.sleep(0.5); sys.exit(3)", 3, ""),
         (AFTER.format("SIGINT"), 130, "the same command goes on"),
         (AFTER.format("SIGTERM"), 143, "the same command goes on"),
+        (TWICE, 130, "stopped."),
     ],
     ids=[
         "before",
@@ -114,6 +124,7 @@ with stop.with_a_word():
         "in-time",
         "told",
         "told-term",
+        "twice",
     ],
 )
 def test_a_process_of_our_own_ends_with_a_line(program: str, code: int, said: str) -> None:
