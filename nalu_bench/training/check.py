@@ -25,7 +25,7 @@ def check_network(cell: Cell, network: Network) -> None:
     units that ask for noise and get none, and no factors without a penalty.
 
     Raises:
-        ValueError if a unit returns a wrong shape.
+        ValueError if a unit returns what it must not; see `watch_units`.
     """
     undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
     if undrawn:
@@ -78,12 +78,12 @@ def check_figures(task: Task, split: str, measured: Iterable[str]) -> None:
 
 
 def watch_units(network: Network) -> None:
-    """Let a unit raise ValueError for another shape than its inputs and `out_features` say, and for changed inputs."""
+    """Let a unit raise ValueError for changed inputs, and for outputs that do not fit them or its parameters."""
     for _, unit in network.units():
         versions: list[int] = []
         unit.register_forward_pre_hook(functools.partial(_note_versions, versions))
         unit.register_forward_hook(functools.partial(_check_unchanged, versions))
-        unit.register_forward_hook(_check_shape)
+        unit.register_forward_hook(_check_output)
 
 
 def _note_versions(versions: list[int], unit: Any, inputs: tuple[Tensor, ...]) -> None:
@@ -96,12 +96,21 @@ def _check_unchanged(versions: list[int], unit: Any, inputs: tuple[Tensor, ...],
         raise ValueError(f"{type(unit).__name__} must leave its inputs as they are, and changes them in place")
 
 
-def _check_shape(unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-    expected = (*inputs[0].shape[:-1], unit.out_features)
+def _check_output(unit: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
+    """Another shape would broadcast in the loss, another type round, and what has lost its gradient never train."""
+    name, given = type(unit).__name__, inputs[0]
+    if not isinstance(output, Tensor):
+        raise ValueError(f"{name} must return a tensor, got {type(output).__name__}")
+    expected = (*given.shape[:-1], unit.out_features)
     if output.shape != expected:
         raise ValueError(
-            f"{type(unit).__name__} must return the shape {expected} for inputs of {tuple(inputs[0].shape)}, "
-            f"got {tuple(output.shape)}"
+            f"{name} must return the shape {expected} for inputs of {tuple(given.shape)}, got {tuple(output.shape)}"
+        )
+    if output.dtype != given.dtype:
+        raise ValueError(f"{name} must return the type of its inputs, {given.dtype}, got {output.dtype}")
+    if torch.is_grad_enabled() and not output.requires_grad and next(unit.parameters(), None) is not None:
+        raise ValueError(
+            f"{name} must return what has a gradient for its parameters, got none; leave out `detach` and `no_grad`"
         )
 
 
@@ -113,7 +122,6 @@ def _own(stated: unit_files.UnitFile) -> Tensors:
     return unit.to_empty(device="cpu").penalties(torch.zeros(2, 4))
 
 
-@torch.no_grad()
 def _penalties(cell: Cell, network: Network) -> Tensors:
     """The penalties of the network on two examples."""
     task = cell.task

@@ -163,6 +163,7 @@ ALIKE = {
     "madsen2020/ablation": "madsen2020/regularization", "madsen2020/figure3a_all": "madsen2020/regularization",
     "madsen2020/figure3b": "madsen2020/regularization", "madsen2020/input_size": "madsen2020/regularization",
     "madsen2020/overlap": "madsen2020/regularization", "madsen2020/subset": "madsen2020/regularization",
+    "madsen2020/mnist_product": "madsen2020/mnist_sum",
     "schlor2020/experiment1": "schlor2020/experiment4", "schlor2020/experiment2": "schlor2020/experiment4",
     "schlor2020/experiment3": "schlor2020/experiment4", "trask2018/figure4": "trask2018/figure6",
     "trask2018/table6": "trask2018/table1", "trask2018/table8": "trask2018/table1",
@@ -170,8 +171,8 @@ ALIKE = {
 """Experiments that differ in their cells alone from a shorter one, which runs in their place."""
 
 
-LARGE = {"mistry2022/single_module"}
-"""Experiments of hundreds of cells, whose kind of report has slow tests of its own."""
+LARGE = {"madsen2020/all_models", "mistry2022/single_module"}
+"""Experiments of many cells, whose kind of report has tests of its own."""
 
 
 def by_length(name: str) -> Any:

@@ -3,26 +3,23 @@
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from reported import runs_of
+from standing_alone import Elements, needs_nothing_else
 
 import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.loaded import Loaded
-from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.analysis.render import learning_curves
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.formats import in_prose, percent
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.cli import main
 from nalu_bench.pages import build
 from nalu_bench.pages.page import page
 from nalu_bench.pages.tally import compared
@@ -42,29 +39,6 @@ def table1() -> Loaded:
 @pytest.fixture(scope="module")
 def html(table1: Loaded) -> str:
     return page(table1)
-
-
-class Elements(HTMLParser):
-    """All elements of a page with their attributes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attributes)))
-
-
-def needs_nothing_else(text: str) -> bool:
-    """Whether a page loads no other file and runs no script; it may link to the files beside it."""
-    found = Elements(text).found
-    loaded = [
-        value or "" for _, each in found for name, value in each.items() if name in ("src", "xlink:href", "srcset")
-    ]
-    return not any(tag in ("script", "link", "iframe") for tag, _ in found) and all(
-        value.startswith(("data:", "#")) for value in loaded
-    )
 
 
 def test_a_page_stands_alone(html: str) -> None:
@@ -171,29 +145,6 @@ def test_the_committed_index_is_that_of_the_committed_results(tmp_path: Path) ->
     assert needs_nothing_else(text)
     assert all(f'id="{name}"' in text for name in COMMITTED)
     assert "“”" not in text, "what is not printed is no claim"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMITTED)
-def test_every_committed_report_is_made_again_to_the_byte_with_a_page_that_stands_alone(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of the measured files alone: nothing else, and no run store, is there."""
-    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    original = paths.CHECKOUT / "results" / name
-    copy = tmp_path / "results" / name
-    copy.mkdir(parents=True)
-    for file in ("manifest.json", *MEASURED):
-        if (original / file).exists():
-            shutil.copy(original / file, copy)
-    assert main(["report", name]) == 0
-    made, committed = (
-        {path.name: path.read_bytes() for path in folder.iterdir() if path.name != PAGE} for folder in (copy, original)
-    )
-    assert made == committed
-    text = (copy / PAGE).read_text(encoding="utf-8")
-    assert len(text.encode()) < 2_000_000
-    assert needs_nothing_else(text)
 
 
 FRAME = """<body style="margin:0"><title>none</title><script>

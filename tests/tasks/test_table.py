@@ -60,6 +60,7 @@ def parts(*changes: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_model_of_vectors_trains_on_it() -> None:
     shapes = compose.shapes()
     named = [name for name in compose.group_names("model") if name not in shapes]

@@ -808,9 +808,42 @@ class InPlace(Linear):
         return super().forward(x.relu_())
 
 
-def test_a_unit_that_changes_its_inputs_in_place_is_refused(make_cell: MakeCell) -> None:
-    with pytest.raises(ValueError, match="InPlace must leave its inputs as they are"):
-        check_network(make_cell("linear linear"), Stack(InPlace(4, 2)))
+class Silent(Linear):
+    """It returns nothing."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        super().forward(x)
+        return None  # type: ignore[return-value]
+
+
+class Double(Linear):
+    """It returns double precision."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).double()
+
+
+class Detached(Linear):
+    """It would never learn."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).detach()
+
+
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        (InPlace, "InPlace must leave its inputs as they are"),
+        (Silent, "Silent must return a tensor, got NoneType"),
+        (Double, "Double must return the type of its inputs, torch.float32, got torch.float64"),
+        (Detached, "Detached must return what has a gradient for its parameters, got none"),
+    ],
+)
+def test_a_unit_that_computes_what_cannot_be_trained_is_refused(
+    make_cell: MakeCell, unit: type[Linear], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_network(make_cell("linear linear"), Stack(unit(4, 2)))
 
 
 def test_a_task_that_measures_other_figures_than_it_names_is_refused(
