@@ -177,14 +177,14 @@ def _corrected(lines: Sequence[Line]) -> str:
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many of its tests: `Our number misses it at a² (4 of 4 tests).`"""
+    """The places that miss a claim, and in how many tests: `Our numbers miss what it needs at a² (4 of 4 tests).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Our number misses it at {'; '.join(told)}."
+    return f"Our numbers miss what it needs at {'; '.join(told)}."
 
 
 def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:
@@ -196,7 +196,7 @@ def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:
 
 def where(line: Line) -> str:
     """The setting and the operation of a claim, in words; empty if it is about all."""
-    return " ".join(filter(None, [str(line.place.setting), line.place.operation]))
+    return " ".join(filter(None, [line.place.setting.told(), line.place.operation]))
 
 
 SIGNS = {

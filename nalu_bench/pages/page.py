@@ -38,7 +38,7 @@ FORESTS = 6
 
 WORDS = {
     Verdict.AGREES: "agrees", Verdict.DIFFERS: "differs", Verdict.INCONCLUSIVE: "cannot tell",
-    Verdict.NOT_COMPARABLE: "not compared",
+    Verdict.NOT_COMPARABLE: "not compared, or fitted",
 }  # fmt: skip
 LOOKS = [{"text": words, **vars(style.verdict(found))} for found, words in WORDS.items()]
 """The legend of forest plots."""

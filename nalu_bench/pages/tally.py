@@ -20,7 +20,7 @@ SPENT = {
         "tell nothing, as our seeds spread too widely",
     ),
     Verdict.FITTED: ("agrees, but was used to choose the protocol", "agree, but were used to choose the protocol"),
-    Verdict.NOT_COMPARABLE: ("more cannot be compared", "more cannot be compared"),
+    Verdict.NOT_COMPARABLE: ("cannot be compared", "cannot be compared"),
 }
 """What the others do."""
 
@@ -36,16 +36,14 @@ def compared(lines: Sequence[Line]) -> str:
 
 def _compared(what: str, lines: Sequence[Line]) -> str:
     found = Counter(line.verdict for line in lines)
-    apart = found[Verdict.NOT_COMPARABLE]
-    judged = found.total() - apart
-    if not judged:
-        return f"None of {apart:,} {what} can be compared yet." if apart else ""
+    if found.total() == found[Verdict.NOT_COMPARABLE]:
+        return f"None of {found.total():,} {what} can be compared yet." if lines else ""
     counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
     told = [_counted(count, does) for does, count in counts.items() if count or "differ" in does or "agree" in does]
     alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
     equal = f" (ours is the same number in {alike:,})" if alike else ""
     rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]
-    return f"Of {judged:,} {what} that are compared, {', '.join(told)}{equal}{''.join(rest)}."
+    return f"Of {found.total():,} {what}, {', '.join(told)}{equal}{''.join(rest)}."
 
 
 def _counted(count: int, does: tuple[str, str]) -> str:

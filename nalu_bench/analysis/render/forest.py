@@ -53,8 +53,9 @@ def forests(
         share = any(fnmatchcase(part[0].place.metric, pattern) for pattern in shares)
         scale = ("linear", {}) if share else _scale(part)
         names, count = labels(part), math.ceil(len(part) / ROWS)
+        rows = math.ceil(len(part) / count)
         for number in range(count):
-            some = slice(number * ROWS, (number + 1) * ROWS)
+            some = slice(number * rows, (number + 1) * rows)
             yield f"{title}, {number + 1} of {count}" if count > 1 else title, _drawn(part[some], names[some], scale)
 
 
@@ -99,13 +100,13 @@ def _printed(line: Line) -> tuple[float, ...]:
 
 
 def _scale(lines: Sequence[Line]) -> Scale:
-    """Linear, or logarithmic where numbers are wide apart; then linear around 0 if some are 0 or negative.
+    """Linear, or logarithmic where numbers of one sign are wide apart; then linear around 0 if some are 0.
 
     An interval may reach far beyond, on a logarithmic axis also to 0: it is drawn to the edge.
     """
     values = _values(lines)
     sizes = [abs(number) for number in values if number]
-    if not sizes or max(sizes) / min(sizes) <= WIDE:
+    if not sizes or max(sizes) / min(sizes) <= WIDE or min(values) < 0 < max(values):
         return "linear", {}
     if min(values) > 0:
         return "log", {}

@@ -7,6 +7,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.samples import NOT_MEANS
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.plan.setting import Setting
 
 
 def by_measure(lines: Sequence[Line], named: Mapping[str, str]) -> dict[str, list[Line]]:
@@ -46,13 +47,20 @@ def in_words(metric: str, named: Mapping[str, str]) -> str:
     return told if name == metric else f"{told}, recomputed from the source's runs"
 
 
+def _settings(settings: Sequence[Setting]) -> list[str]:
+    """The words of settings that are not the same in all of them."""
+    common = set(settings[0].items()).intersection(*(each.items() for each in settings)) if settings else set()
+    return [Setting({word: value for word, value in each.items() if (word, value) not in common}).told()
+            for each in settings]  # fmt: skip
+
+
 def labels(lines: Sequence[Line]) -> list[str]:
     """The words by which the rows differ: operation, model, setting."""
     places = [line.place for line in lines]
     columns = [
         list(map(_operation, lines)),
         [style.label(place.model) if place.model else "" for place in places],
-        [place.setting.told() for place in places],
+        _settings([place.setting for place in places]),
     ]
     telling = [column for column in columns if len(set(column)) > 1] or columns[1:2]
     return [", ".join(filter(None, row)) for row in zip(*telling, strict=True)]

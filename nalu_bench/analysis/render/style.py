@@ -40,12 +40,12 @@ _HOLDS, _FAILS, _OPEN, _NONE = (
 
 _VERDICTS = {
     Verdict.EXACT: _HOLDS, Verdict.AGREES: _HOLDS, Verdict.DIFFERS: _FAILS, Verdict.INCONCLUSIVE: _OPEN,
-    Verdict.FITTED: _OPEN, Verdict.UNINFORMATIVE: _OPEN,
+    Verdict.UNINFORMATIVE: _OPEN,
 }  # fmt: skip
 
 
 def verdict(found: Verdict) -> Drawn:
-    """How a verdict is drawn: what holds, what does not, what is not decided, what is not compared."""
+    """How a verdict is drawn: what holds, what does not, what is not decided, what is not compared or was fitted."""
     return _VERDICTS.get(found, _NONE)
 
 

@@ -46,7 +46,6 @@ class TimingSettings(Settings):
     """See `Timing`."""
 
     trained: list[int]
-    mastered: float
     failed: float
     shown: list[int]
     read_off: float = 0.0
@@ -67,15 +66,14 @@ class Timing(Kind):
     The policy is greedy; `sampled` is the success of the policy that explores. Rewards and shares are medians over
     seeds with their intervals. A seed that fails at no tested T has a T50 beyond, which is censored, see `timing_t50`:
     a median may be `> 60`, and differences are of means restricted at the last tested T. Which of two agents lasts
-    longer is said by the log-rank test after Holm's correction over all differences. An agent has *mastered* the
-    trained times with a mean success of at least `mastered`.
+    longer is said by the log-rank test after Holm's correction over all differences.
 
     Printed rewards are read off a figure, and compared with the range of our seeds. Claims in words are tested
     wherever their sentence is printed; those on pairs of agents where they are furthest from true.
 
     Source: Trask et al. 2018, section 4.5 and Figure 5. Deviations: all limits are ours.
 
-    Settings: `trained`, the shortest and longest T in training; `mastered`, `failed`; `shown`, the T of the tables;
+    Settings: `trained`, the shortest and longest T in training; `failed`; `shown`, the T of the tables;
     `read_off`, by how much a printed reward may be off; `fitted`, model -> the first and last T whose printed rewards
     were used to choose the protocol; `claims`, see `timing_claims.Sentence`; `differences`, pairs of models.
     """
@@ -187,7 +185,7 @@ class Timing(Kind):
             yield Row(place, found.ours, len(smaller), int(smaller["steps"].iloc[0]), notes=notes)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        made = timing_tables.Tables(self.experiment, self.report.shown, self.report.mastered, self.report.claims)
+        made = timing_tables.Tables(self.experiment, self.report.shown, self.report.claims)
         return made.of(lines)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":

@@ -52,7 +52,6 @@ class Tables:
 
     experiment: Experiment
     shown: Sequence[int]
-    mastered: float
     claims: Mapping[str, Sentence]
 
     def of(self, lines: Sequence[Line]) -> list[Table]:
@@ -79,23 +78,19 @@ class Tables:
         return Table(f"Average reward, {group}. {self.experiment.heading}", ["Agent", "", *map(_at, self.shown)], rows)
 
     def _success(self, lines: Sequence[Line], group: str) -> Table:
-        header = ["Agent", "T50", "Success on the trained T", *map(_at, self.shown), "Late gain, points"]
+        header = ["Agent", "T50", "Success on the trained T", *map(_at, self.shown), "Gain of the last fifth, points"]
         usual, last = statistics.mode(line.n_seeds for line in lines), _last(lines)
         rows: list[list[Shown]] = []
         for agent, mine in grouped(lines, _agent).items():
             shares = {_time(line): line for line in mine if line.place.metric == SUCCESS}
             mean, t50, gain = (_line(mine, metric) for metric in (TRAINED, "t50", LATE))
             beyond = [Ours(shares[time], percent, alone=True) if time in shares else EMPTY for time in self.shown]
-            remarks = [f"{mean.n_seeds} seeds" if mean.n_seeds != usual else "", self._mastery(mean)]
+            seeds = f"; {mean.n_seeds} seeds" if mean.n_seeds != usual else ""
             rows.append([
-                "; ".join(filter(None, [agent, *remarks])), Ours(t50, until(last)), Ours(mean, percent), *beyond,
+                f"{agent}{seeds}", Ours(t50, until(last)), Ours(mean, percent), *beyond,
                 Ours(gain, lambda value: f"{100 * value:+.1f}"),
             ])  # fmt: skip
         return Table(f"Success, {group}. {self.experiment.heading}", header, rows)
-
-    def _mastery(self, mean: Line) -> str:
-        """A remark on an agent that has not mastered the trained times."""
-        return "" if mean.ours.value >= self.mastered else "not mastered"
 
     def _outcomes(self, lines: Sequence[Line], group: str) -> Table:
         rows: list[list[Shown]] = []
@@ -110,14 +105,11 @@ class Tables:
         return Table(f"How they fail, in percent of the episodes, {group}", header, rows)
 
     def _differences(self, lines: Sequence[Line]) -> Table:
-        means = {(in_words(line.place), line.place.model): line for line in lines if line.place.metric == TRAINED}
         rows: list[list[Shown]] = []
         for line in lines:
             if line.place.metric.startswith(DIFFERENCE):
-                group, pair = in_words(line.place), line.place.metric.split()[1:]
-                named = [(style.label(model), self._mastery(means[group, model])) for model in pair]
-                agents = ["; ".join(filter(None, name)) for name in named]
-                rows.append([group, *agents, Ours(line, "{:.1f}".format), "; ".join(line.notes[:-1])])
+                agents = map(style.label, line.place.metric.split()[1:])
+                rows.append([in_words(line.place), *agents, Ours(line, "{:.1f}".format), "; ".join(line.notes[:-1])])
         header = ["", "this agent", "and that one", "difference, steps", "this one lasts"]
         title = f"Differences of mean T50, restricted at T = {_last(lines)}; log-rank test, Holm's correction over all"
         return Table(title, header, rows)

@@ -10,6 +10,7 @@ from nalu_bench.analysis.render.measures import by_measure, labels
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.plan.setting import Setting
 
 pytestmark = pytest.mark.pictures
 
@@ -41,6 +42,7 @@ def test_many_numbers_take_several_pictures() -> None:
         ([0.0, 5000.0], (), "symlog"),
         ([0.001, 1.0], ("ma*",), "linear"),
         ([0.5, math.inf], (), "linear"),
+        ([-0.001, 5000.0], (), "linear"),
     ],
 )
 def test_numbers_that_are_wide_apart_have_a_logarithmic_axis(
@@ -67,6 +69,8 @@ def test_rows_have_the_words_by_which_they_differ() -> None:
     other = replace(LINE, place=PLACE.at(operation="add"))
     assert labels([LINE, other]) == ["a × b", "a + b"]
     assert labels([LINE]) == ["NMU"]
+    hidden = [replace(LINE, place=PLACE.at(setting=Setting({"cost": 1, "T": time}))) for time in (5, 6)]
+    assert labels(hidden) == ["T=5", "T=6"]
     assert list(by_measure([LINE, replace(LINE, place=PLACE.at(split=""))], {})) == ["mae, extrapolation", "mae"]
 
 

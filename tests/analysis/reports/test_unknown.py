@@ -38,7 +38,7 @@ REPORTS: dict[str, dict[str, Any]] = {
         "claims": {"all": {"models": ["mystery"], "lengths": [1, 10], "verdict": "holds"}},
     },
     "timing": {
-        "trained": [1, 1], "mastered": 0.95, "failed": 0.5, "shown": [10],
+        "trained": [1, 1], "failed": 0.5, "shown": [10],
         "claims": {"all": {"models": ["mystery"], "times": [1, 10], "at_least": 0.5}},
         "differences": [["mystery", "mystery"]],
     },

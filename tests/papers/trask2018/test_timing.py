@@ -182,14 +182,6 @@ def test_the_tables_hold_every_group_and_the_printed_rewards(lines: list[Line]) 
     assert (said.count("us"), said.count("the source"), said.count("")) == (2, 5, 18)
 
 
-def test_an_agent_that_has_not_mastered_the_trained_times_is_marked() -> None:
-    kind = Timing(FIGURE5)
-    tables = kind.tables(lines_of(kind, measured_of(runs("agent_lstm", 10 * [10]), runs("agent_b", 10 * [14]))))
-    (success,) = (cells_of(table) for table in tables if table.title.startswith("Success"))
-    assert [row[0] for row in success] == ["LSTM; not mastered", "B, NAC of [T]"]
-    assert [row[1:3] for row in cells_of(tables[-1])] == [["B, NAC of [T]", "LSTM; not mastered"]]
-
-
 def test_the_figure_draws_a_censored_seed_beyond_the_last_time_and_keeps_it_infinite() -> None:
     kind = Timing(FIGURE5)
     measured = measured_of(runs("agent_lstm", [13, 60]))
