@@ -105,7 +105,8 @@ class Claim:
     def row(self, place: Place, behind: Sequence[pd.DataFrame] = (), *notes: str) -> Row:
         """The row of the table. `behind`: the runs of every group; the seeds are those of the smallest."""
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
-        quantity = f"{self.quantity}, at {self.where}" if self.where else self.quantity
+        among = f" (of {self.places} places the furthest from true)" if self.places > 1 and not self.picked else ""
+        quantity = f"{self.quantity}, at {self.where}{among}" if self.where else self.quantity
         missed = f"{MISSED}{', '.join(self.missed)}" if self.missed else ""
         told = tuple(filter(None, [quantity, missed, *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
