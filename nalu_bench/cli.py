@@ -59,7 +59,7 @@ class Exact(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 129, 130 or 143 if a signal ended it."""
+    """Run one command; returns 0, 1 if runs failed, 2 for a wrong request, 128 + a signal that ended it."""
     with output.lenient() as (out, err):
         try:
             code = _run(arguments)

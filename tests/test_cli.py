@@ -227,12 +227,27 @@ def test_a_failure_names_the_command_that_repeats_it_alone(
     record = json.loads(next(home.glob("runs/*/nac/*/failures/0-24.json")).read_text())
     assert record["again"] == again
     assert record["reason"] == "RuntimeError: out of luck"
-    assert "--only-failed tries what failed again" in told
+    assert "the same command tries them again" in told
     unlucky.models.clear()
     unlucky.begun.clear()
     assert main(shlex.split(again)[1:]) == 0
     assert unlucky.begun == ["nac"]
     assert len(list(home.glob("runs/*/nac/*/parts/*"))) == 1
+
+
+def test_a_report_that_cannot_be_written_hides_no_failure(
+    home: Path, unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that fills while blocks train may be full when they are reported, too."""
+
+    def full(*_: object) -> None:
+        raise UsageError("results cannot be written: No space left on device; make room.")
+
+    monkeypatch.setattr(report, "written", full)
+    assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
+    assert "results cannot be written" in capsys.readouterr().err
+    unlucky.models.clear()
+    assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 2
 
 
 @pytest.mark.parametrize("address", ["", "zz"])
@@ -294,7 +309,7 @@ def group_lives(group: int) -> bool:
 
 THOROUGH = (pytest.mark.slow, pytest.mark.thorough)
 
-ONE_SIGINT, ONE_SIGTERM, ONE_SIGHUP = [signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP]
+ONE_SIGINT, ONE_SIGTERM, ONE_SIGHUP, ONE_SIGUSR1 = [signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP], [signal.SIGUSR1]
 
 
 def hear() -> None:
@@ -335,7 +350,10 @@ def wait_for_end_of_group(group: int) -> None:
         pytest.param(2, ONE_SIGTERM, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGHUP, marks=pytest.mark.slow),
         pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
+        pytest.param(2, ONE_SIGUSR1, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGTERM, marks=THOROUGH),
+        pytest.param(1, [signal.SIGXCPU], marks=THOROUGH),
+        pytest.param(2, [signal.SIGQUIT], marks=THOROUGH),
         pytest.param(2, ONE_SIGHUP, marks=THOROUGH),
         pytest.param(2, ONE_SIGINT, marks=THOROUGH),
     ],

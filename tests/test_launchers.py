@@ -158,7 +158,7 @@ def test_a_launcher_that_gives_up_fails_the_command_and_names_what_is_left(
     told = capsys.readouterr().err.splitlines()
     assert any(line.startswith("the launcher stopped") and 'Could not detect "srun"' in line for line in told)
     assert len([line for line in told if line.startswith("failed: ")]) == 2
-    assert told[-1] == "2 of 2 blocks failed; --only-failed tries what failed again."
+    assert told[-1] == "2 of 2 blocks failed; the same command tries them again."
     assert main(["run", "-m", *SMALL, "model=nau,nmu", "--only-failed", "device.workers=1"]) == 0
     assert len(list(home.glob("runs/*/*/*/parts/*"))) == 2
     assert list(home.glob("runs/.hydra/*"))

@@ -258,6 +258,18 @@ def test_a_name_of_an_experiment_that_commands_would_obey_is_refused(
     assert "a name must consist of" in refused(capsys, "report", f"mine/{name}", "budget=smoke")
 
 
+def test_a_column_of_a_table_ends_no_comment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "--><script>alert(1)</script><!--"
+    monkeypatch.chdir(home)
+    rows = [f"{x},{x % 7},{x * (x % 7)}" for x in range(1, 201)]
+    (home / "mine.csv").write_text("\n".join([f"a,b,{name}", *rows]))
+    words = ["task=table", "task.data=mine.csv", f"task.targets=['{name}']", "model=nmu", "recipe=table", "name=mine"]
+    assert main(["run", "-m", *words, "budget=smoke", "recipe.steps=2", "recipe.log_every=2", "compile=false"]) == 0
+    text = (home / "results/local/sweeps/mine/table.md").read_text()
+    assert "made by: nalu-bench" in text
+    assert "<script" not in re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
+
+
 def test_a_label_is_drawn_and_printed_as_it_is_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "conf/model/mine.yaml").write_text(MODEL + "label: '$_$|<b>\\input{x}'\n")
     assert main(["run", "-m", "task=ten_parameter", "model=mine", "budget=smoke", "name=mine", "compile=false"]) == 0

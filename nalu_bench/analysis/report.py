@@ -76,7 +76,7 @@ class Report:
         notes = self.notes()
         return "\n".join(
             [
-                f"<!-- made by: {self.command()} -->",
+                f"<!-- made by: {self.command().replace('>', '&gt;')} -->",
                 "",
                 "\n\n".join(markdown(table, self.footnotes) for table in self.tables),
                 "",

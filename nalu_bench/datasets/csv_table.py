@@ -132,7 +132,7 @@ def _parsed(path: str) -> pd.DataFrame:
     except pd.errors.EmptyDataError:
         raise _empty(path) from None
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} must be a text in UTF-8: {error}; save it as such.") from None
+        raise UsageError(f"{path} must be CSV, a text in UTF-8: {error}; save it as such.") from None
     except ValueError as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ").rstrip(".")
         raise _other_cells(path, reason) from None

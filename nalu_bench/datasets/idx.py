@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nalu_bench.errors import UsageError
+from nalu_bench.files import refuse_pipe
 
 Bytes = NDArray[np.uint8]
 
@@ -24,6 +25,7 @@ def read(path: Path, dimensions: int) -> Bytes:
         UsageError for a file that cannot be read, is cut short, or is of another kind.
     """
     try:
+        refuse_pipe(path)
         packed = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} must be a file that can be read, got {error}; check its rights.") from None

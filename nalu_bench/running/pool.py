@@ -48,8 +48,11 @@ NO_FILE = (
     "or set device.workers=1."
 )
 
-ENDED = {-signal.SIGTERM, 128 + signal.SIGTERM}
-"""Exit status of a worker that SIGTERM has ended: between two items, or once it had saved the one it had."""
+ENDED = {-signal.SIGTERM, 128 + signal.SIGTERM, 128 + signal.SIGXCPU}
+"""Exit status of a worker that a signal of its own has ended: between two items, or once it had saved the one it had.
+
+Its processor time is limited for itself alone.
+"""
 
 
 class WorkerDiedError(Exception):
@@ -127,11 +130,11 @@ def _nothing() -> None:
 
 
 def _start_tracker() -> None:
-    """Start multiprocessing's tracker of shared resources deaf to SIGHUP, as it is to the other signals.
+    """Start multiprocessing's tracker of shared resources deaf to what all processes get, as it is to SIGINT.
 
     A tracker that dies is started anew, and complains of all that it has not seen begin.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*stop.TO_ALL} - {signal.SIGINT})
     try:
         resource_tracker.ensure_running()
     finally:
@@ -184,7 +187,7 @@ def _start(events: Any, parent: int) -> None:
     global _events
     _events = events
     stop.own()
-    for number in (signal.SIGINT, signal.SIGHUP):  # they reach the whole group; the parent ends its workers
+    for number in stop.TO_ALL:  # the parent ends its workers
         signal.signal(number, signal.SIG_IGN)
     output.stay_lenient()
     end_with(parent)

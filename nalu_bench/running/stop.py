@@ -1,4 +1,4 @@
-"""What SIGINT, SIGTERM and SIGHUP do: a line and the end, or, while blocks train, an end after their next step."""
+"""What SIGINT, SIGTERM and the like do: a line and the end, or, while blocks train, an end after their next step."""
 
 import contextlib
 import os
@@ -17,6 +17,15 @@ SPARE = 1.0
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """A terminal that is closed, or a connection that breaks, sends SIGHUP; under nohup it is ignored."""
+
+LIMITS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU, signal.SIGQUIT)
+"""What batch systems send when time is nearly up, a limit of processor time, and Ctrl-\\.
+
+Whoever handles one already goes on to, as submitit does with its own.
+"""
+
+TO_ALL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+"""A terminal and a batch system send these to all processes of a command at once."""
 
 AT_ONCE = "stopped at once; the same command goes on from the last checkpoints."
 
@@ -40,7 +49,7 @@ def asked() -> bool:
 
 
 def exit_code() -> int:
-    """The exit status of a process that was asked to stop: 129, 130 or 143, that of SIGTERM also to a worker alone."""
+    """The exit status of a process that was asked to stop, 128 + the signal; that of SIGTERM also to a worker alone."""
     return 128 + (_last or signal.SIGTERM)
 
 
@@ -164,6 +173,11 @@ def _end(code: int, line: str) -> None:
     os._exit(code)
 
 
+def _is_ours(handler: Any) -> bool:
+    """Whether a handler is the default one, or stands in this module."""
+    return handler == signal.SIG_DFL or getattr(handler, "__module__", "") == __name__
+
+
 @contextlib.contextmanager
 def _handled_by(handle: Callable[[int, Any], None]) -> Iterator[None]:
     """Install a handler of the signals; a signal that is ignored stays so, as SIGINT is in a script's background."""
@@ -172,6 +186,7 @@ def _handled_by(handle: Callable[[int, Any], None]) -> Iterator[None]:
         yield  # only the main thread gets signals
         return
     numbers = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    numbers += [number for number in LIMITS if _is_ours(signal.getsignal(number))]
     before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield

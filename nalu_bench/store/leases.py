@@ -24,6 +24,7 @@ import warnings
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import psutil
@@ -117,9 +118,9 @@ class System:
         os.close(file)
 
     def read(self, path: Path) -> str | None:
-        """The text of a file, None if it cannot be seen."""
+        """The text of a file, None if it cannot be seen; empty, as of a damaged lease, for what is no file."""
         try:
-            return path.read_text(encoding="utf-8", errors="replace")
+            return path.read_text(encoding="utf-8", errors="replace") if S_ISREG(path.stat().st_mode) else ""
         except FileNotFoundError:
             return None
 

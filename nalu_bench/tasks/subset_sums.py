@@ -75,9 +75,9 @@ class SubsetSums(Task):
                     "raise the lower end to at least 0 or choose another operation."
                 )
             largest = max(abs(end) for interval in intervals for end in interval) * self.example_size("extrapolation")
-            check_target(
-                f"task.{key}", 0.0 if self.operation == "div" else self.operations[self.operation](largest, -largest)
-            )
+            operate = self.operations[self.operation]
+            ends = [] if self.operation == "div" else [abs(operate(largest, b)) for b in (largest, -largest)]
+            check_target(f"task.{key}", max(ends, default=0.0))
 
     def program(self) -> tuple[Any, ...]:
         return ("subset_sums", self.input_size)

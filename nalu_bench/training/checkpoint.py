@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from nalu_bench.files import new_file, to_disk
+from nalu_bench.files import new_file, refuse_pipe, to_disk
 
 Snapshot = dict[str, Any]
 
@@ -56,6 +56,7 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
         if not candidate.exists():
             continue
         try:
+            refuse_pipe(candidate)
             read: Snapshot = torch.load(candidate, map_location="cpu", weights_only=True)
             if not isinstance(read, dict):
                 raise TypeError("not a checkpoint")

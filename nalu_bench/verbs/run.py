@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nalu_bench import output, paths
-from nalu_bench.errors import Interrupted, UsageError
+from nalu_bench.errors import Interrupted, UsageError, in_a_line
 from nalu_bench.running import loggers, stop
 from nalu_bench.verbs import asked
 
@@ -134,7 +134,12 @@ def train_missing(
             print(f"failed: {failure}", file=sys.stderr)
         if failures:
             print(_counted(len(failures), len(todo), options.fail_fast), file=sys.stderr)
-        then(plan)
+        try:
+            then(plan)
+        except UsageError as error:
+            if not failures:
+                raise
+            print(f"error: {in_a_line(error)}", file=sys.stderr)  # it may be the same full disk that failed them
     return 1 if failures else 0
 
 
@@ -142,7 +147,7 @@ def _counted(failed: int, asked: int, fail_fast: bool) -> str:
     """How many blocks failed."""
     rest = ", and --fail-fast left the others as they are" if fail_fast and failed < asked else ""
     blocks = "block" if asked == 1 else "blocks"
-    return f"{failed} of {asked} {blocks} failed{rest}; --only-failed tries what failed again."
+    return f"{failed} of {asked} {blocks} failed{rest}; the same command tries them again."
 
 
 def _look_next(plan: "Plan", options: argparse.Namespace) -> None:

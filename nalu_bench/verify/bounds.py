@@ -28,6 +28,9 @@ ENDS = {"lowest": -math.inf, "highest": math.inf}
 COUNTS = ("sparsity_error", "reinitialized")
 """Columns beside the figures of splits that cannot be negative."""
 
+WHOLE = ("reinitialized",)
+"""Those that are whole numbers."""
+
 LOSS = "train_loss"
 
 Bound = tuple[str, str, np.ndarray]
@@ -59,7 +62,7 @@ def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a figure that its measure cannot have, at its selected step or in its curve."""
     for column, (lowest, highest) in _ends(want.cell, map(str, rows)).items():
         values = rows[column].to_numpy(float)
-        wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
+        wrong = (values < lowest) | (values > highest * (1 + ROUNDING)) | ((column in WHOLE) & (values % 1 > 0))
         for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
             yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
 

@@ -37,8 +37,8 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: 
     yield from _foreign_kinds(measured.weights, parts)
     for want in wanted:
         if want.cell.digest in weights:
-            yield from _matrix_faults(want.cell, weights[want.cell.digest], rows)
-            yield from _gate_faults(want.cell, weights[want.cell.digest])
+            yield from matrix_faults(want.cell, weights[want.cell.digest], rows)
+            yield from gate_faults(want.cell, weights[want.cell.digest])
         elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         probes = want.cell.task.probes() if want.cell.digest in predictions else None
@@ -85,7 +85,7 @@ def _small_matrices(network: Any) -> dict[str, tuple[int, ...]]:
     return {name: shape for name, shape in shapes.items() if np.prod(shape) <= LARGEST}
 
 
-def _matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -> Iterator[str]:
+def matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -> Iterator[str]:
     """A line for every run without the matrices of its model, or whose sparsity error or other scalars are not theirs.
 
     A matrix that is too large to be kept may have a larger error than those that are.
@@ -137,7 +137,7 @@ def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -
                 yield f"{name} of its weights must be clamped as its unit does, and is not"
 
 
-def _gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
+def gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a mean gate outside [0, 1]."""
     for seed, name, values in weights.loc[weights["kind"] == GATE, ["seed", "name", "values"]].itertuples(index=False):
         gate = np.asarray(values, float)

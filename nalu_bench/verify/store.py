@@ -10,11 +10,14 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
 from nalu_bench.files import folders_below, read_json, read_table
+from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.identity import address
 from nalu_bench.plan.limits import MOST
+from nalu_bench.plan.restored import cell_of
 from nalu_bench.store import schema
 from nalu_bench.store.integrity import links, part_faults
 from nalu_bench.store.reader import NO_FOLDER, REMEDY, no_folder
+from nalu_bench.verify.kept import kept_faults
 from nalu_bench.verify.points import lost_points
 from nalu_bench.verify.verified import Verified
 
@@ -48,12 +51,12 @@ def _cell(folder: Path) -> Verified:
     parts = schema.parts_dir(folder)
     if why := _kept_from_reading(parts):
         return Verified(faults=[f"{place}/parts: {why}"])
-    found = Verified()
+    found, cell = Verified(), _cell_of(identity)
     for part in sorted(parts.glob("[!.]*")):
         if why := _kept_from_reading(part) or next(filter(None, map(_closed, part.iterdir())), ""):
             found += Verified(faults=[f"{place}/parts/{part.name}: {why}"])
             continue
-        one = _part(part, folder.name, identity)
+        one = _part(part, folder.name, identity, cell)
         faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
         found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
     return found
@@ -84,7 +87,15 @@ def _identity(folder: Path) -> dict[str, Any]:
     return identity
 
 
-def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
+def _cell_of(identity: Mapping[str, Any]) -> Cell | None:
+    """The cell of an identity; None if this version of the program, or the packages that are installed, have it not."""
+    try:
+        return cell_of(identity)
+    except UsageError:
+        return None
+
+
+def _part(part: Path, digest: str, identity: Mapping[str, Any], cell: Cell | None) -> Verified:
     """The check of one part; its facts are recomputed only if its files are sound or whole enough to be read."""
     faults: list[str] = []
     try:
@@ -93,6 +104,7 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any]) -> Verified:
         stated = manifest.get("files", {})
         measured = _measured(part, digest, identity)
         faults += lost_points(measured, MOST)
+        faults += kept_faults(part, cell, measured) if cell and not faults else []
         checks = list(findings(measured, _as_manifest(digest, identity)))
     except DAMAGE as error:
         return Verified(faults=faults or [damage_told(error)])

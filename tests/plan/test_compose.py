@@ -50,6 +50,10 @@ from nalu_bench.plan import compose, experiment
         (["task=table", "task.data=data (1).csv"], """needs quotes of its own: 'task.data="data (1).csv"'"""),
         (["task.interpolation=[1,1e300]"], "task.interpolation must be a number up to 3e38, got 1e+300"),
         (["task.interpolation=[1,1e30]"], "must give targets whose squared errors single precision holds (3e38)"),
+        (
+            ["task.operation=add", "model=nau", "task.extrapolation=[1e30,2e30]"],
+            "must give targets whose squared errors single precision holds (3e38)",
+        ),
         (["task.interpolation=[1e-30,1e-29]"], "task.interpolation must be at least 1.2e-19 wide"),
         (["task.interpolation=[1e-15,2e-15]"], "must give targets whose squares single precision holds (1e-38)"),
         (["task.interpolation=[1,1.0000000001]"], "must hold at least 100 numbers of single precision"),

@@ -64,6 +64,22 @@ def test_a_signal_that_is_ignored_stays_so(number: int) -> None:
         signal.signal(number, before)
 
 
+@pytest.mark.parametrize("number", stop.LIMITS)
+def test_a_signal_of_a_batch_system_stops_training_unless_somebody_else_handles_it(number: int) -> None:
+    heard: list[int] = []
+    with stop.after_the_step(lambda: ""):
+        send(number)
+        assert stop.asked()
+    before = signal.signal(number, lambda number, _: heard.append(number))
+    try:
+        with stop.with_a_word(), stop.after_the_step(lambda: ""):
+            send(number)
+            assert not stop.asked()
+    finally:
+        signal.signal(number, before)
+    assert heard == [number]
+
+
 def test_who_waits_for_other_processes_is_interrupted_whatever_their_end_raises() -> None:
     def wait() -> None:
         try:

@@ -112,6 +112,12 @@ def test_a_lease_with_absurd_numbers_is_a_damaged_one(tmp_path: Path, damage: di
     assert Lease.parsed(json.dumps(asdict(owned.lease) | damage)) is None
 
 
+def test_a_pipe_in_the_place_of_a_lease_is_a_damaged_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lease.json")
+    assert System().read(tmp_path / "lease.json") == ""
+    assert Lease.parsed("") is None
+
+
 @pytest.fixture
 def foreign(tmp_path: Path) -> Path:
     """A lease of another machine."""

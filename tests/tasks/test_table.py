@@ -157,6 +157,14 @@ def test_a_single_target_has_no_error_of_its_own_beside_that_of_all() -> None:
     assert not [name for name in Store(paths.runs_dir()).runs(cell()) if name.endswith("_mae_y")]
 
 
+def test_a_target_that_is_called_as_a_measure_makes_no_split(capsys: pytest.CaptureFixture[str]) -> None:
+    pd.read_csv("my.csv").rename(columns={"z": "nmse"}).to_csv("my.csv", index=False)
+    assert main(["run", *words("model=mlp", "task.targets=[y,nmse]", "task.ignore=[]")]) == 0
+    told = capsys.readouterr().out
+    assert "nmse" in told
+    assert "_mae" not in told
+
+
 def test_an_epoch_shows_every_row_once_and_keeps_its_last_smaller_batch() -> None:
     draw = data.training_numbers(cell(), [0, 1], Mode("cpu", compiled=False))
     batches = [draw(step) for step in (1, 2)]
@@ -216,7 +224,7 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         (None, "my.csv must be a file that can be read (No such file ... seen from ... set task.data to its path"),
         ("", "my.csv must hold a line with the names of its columns, then rows of numbers"),
         ("a,b,y,z\n", "my.csv must hold a line with the names of its columns, then rows of numbers"),
-        (b"a,b,y,z\n\xff,1,1,1\n", "my.csv must be a text in UTF-8: ... decode ... save it as such"),
+        (b"a,b,y,z\n\xff,1,1,1\n", "my.csv must be CSV, a text in UTF-8: ... decode ... save it as such"),
         (
             GOOD + "1,2,3,4,5\n",
             "every line of my.csv must have as many cells as its first ... Expected 4 fields in line 7",

@@ -1,6 +1,7 @@
 """The training of a block compared with a plain loop, and the independence of a seed's bits."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -546,13 +547,21 @@ def test_a_damaged_checkpoint_does_not_take_the_place_of_the_older_one(make_cell
         assert checkpoint.load(path, identity) is not None
 
 
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("put", [empty, os.mkfifo])
 @pytest.mark.usefixtures("checkpoint_always")
-def test_without_a_readable_checkpoint_training_starts_again(make_cell: MakeCell, tmp_path: Path) -> None:
+def test_without_a_readable_checkpoint_training_starts_again(
+    make_cell: MakeCell, tmp_path: Path, put: Callable[[Path], None]
+) -> None:
     cell, steps = make_cell(), []
     expected = train(cell, tmp_path / "uninterrupted")
     path = interrupted(cell, tmp_path, stop=15)
     for damaged in (path, path.with_name("block.pt.old")):
-        damaged.write_bytes(b"")
+        damaged.unlink()
+        put(damaged)
     with pytest.warns(CheckpointWarning) as warned:
         resumed = train(cell, tmp_path, report=lambda step, solved: steps.append(step))
     (warning,) = warned

@@ -303,6 +303,11 @@ def negative_counts(folder: Folder) -> None:
     at_selected(folder, "sparsity_error", -0.25)
 
 
+@forgery(TABLES, "reinitialized is 2.5, which no network has")
+def half_a_count(folder: Folder) -> None:
+    at_selected(folder, "reinitialized", 2.5)
+
+
 @forgery(SUM, "recurrent_weight is 0.5, and 1 by its weights", "input_weight is 1, and -0.866061 by its weights")
 def other_scalars_of_the_network(folder: Folder) -> None:
     for rows in (folder.runs, folder.tables["curves"]):

@@ -157,6 +157,55 @@ def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
     assert "Traceback" not in error
 
 
+def with_other_parameters(part: Path) -> None:
+    with np.load(part / schema.PARAMETERS) as arrays:
+        np.savez_compressed(part / schema.PARAMETERS, **{name: arrays[name] * 0 + 1 for name in arrays.files})
+
+
+def with_parameters_of_another_network(part: Path) -> None:
+    with np.load(part / schema.PARAMETERS) as arrays:
+        np.savez_compressed(part / schema.PARAMETERS, **{f"other.{name}": arrays[name] for name in arrays.files})
+
+
+def with_perfect_weights(part: Path) -> None:
+    weights = pd.read_parquet(part / schema.WEIGHTS)
+    weights["values"] = [np.ones_like(values) for values in weights["values"]]
+    weights.to_parquet(part / schema.WEIGHTS, index=False)
+
+
+def with_negative_errors(part: Path) -> None:
+    for file in (schema.RUNS, schema.CURVES):
+        pd.read_parquet(part / file).assign(extrapolation_mse=np.float32(-1)).to_parquet(part / file, index=False)
+
+
+def with_a_figure_that_no_task_measures(part: Path) -> None:
+    pd.read_parquet(part / schema.RUNS).assign(praise=1.0).to_parquet(part / schema.RUNS, index=False)
+
+
+def with_a_curve_that_no_task_follows(part: Path) -> None:
+    pd.read_parquet(part / schema.CURVES).assign(praise=1.0).to_parquet(part / schema.CURVES, index=False)
+
+
+FORGED = {
+    with_other_parameters: "is not that of its parameters",
+    with_parameters_of_another_network: "its parameters must be those of its network",
+    with_perfect_weights: "by its weights",
+    with_negative_errors: "extrapolation_mse is -1, which no network has",
+    with_a_figure_that_no_task_measures: "its runs have praise, and its task measures no such figure",
+    with_a_curve_that_no_task_follows: "its curves have praise, and its task measures no such figure",
+}
+
+
+@pytest.mark.parametrize(("forge", "words"), FORGED.items(), ids=[forge.__name__ for forge in FORGED])
+def test_a_part_that_no_training_writes_is_named_though_its_hashes_match(
+    part: Path, forge: Callable[[Path], None], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forge(part)
+    rehash(part)
+    assert main(["verify", "--store"]) == 1
+    assert words in capsys.readouterr().err
+
+
 def test_a_sound_store_a_cell_and_local_results_pass(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, cell = part.parents[4], part.parents[1]
     assert main(["report", "--no-page", NAME, *SMOKE]) == 0

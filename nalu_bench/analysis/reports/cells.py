@@ -122,8 +122,8 @@ def _solved(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
 
 def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:
     task = registry.tasks.load(kind)
-    splits = [name.removesuffix(f"_{task.judging}") for name in map(str, runs) if name.endswith(f"_{task.judging}")]
-    columns = dict.fromkeys(splits, task.judging)
+    splits = dict.fromkeys([*task.evaluated, *task.tested])
+    columns = {split: task.judging for split in splits if f"{split}_{task.judging}" in runs}
     columns |= {split: task.selecting for split in task.evaluated if split not in columns}
     for split, measure in columns.items():
         if f"{split}_{measure}" in runs:
