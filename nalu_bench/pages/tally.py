@@ -39,9 +39,10 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
     if found.total() == found[Verdict.NOT_COMPARABLE]:
         return f"None of {found.total():,} {what} can be compared yet." if lines else ""
     counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
-    told = [_counted(count, does) for does, count in counts.items() if count or "differ" in does or "agree" in does]
     alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
-    equal = f" (ours is the same number in {alike:,})" if alike else ""
+    silent = {"is not decided"} | ({"agrees"} if alike else set())  # where none could agree, 0 would say too much
+    told = [_counted(count, does) for does, count in counts.items() if count or not silent.intersection(does)]
+    equal = f", of which {alike:,} have the same value as ours" if alike else ""
     rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]
     return f"Of {found.total():,} {what}, {', '.join(told)}{equal}{''.join(rest)}."
 

@@ -102,7 +102,7 @@ def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: s
         ([Verdict.AGREES] * 2, "Of 2 printed numbers, 2 agree, 0 differ."),
         (
             [Verdict.INCONCLUSIVE] * 3,
-            "Of 3 printed numbers, 0 agree, 0 differ, 3 are not decided (ours is the same number in 3).",
+            "Of 3 printed numbers, 0 differ, 3 are not decided, of which 3 have the same value as ours.",
         ),
     ],
 )
