@@ -62,7 +62,9 @@ def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
     """A line for every run with a figure that its measure cannot have, at its selected step or in its curve."""
     for column, (lowest, highest) in _ends(want.cell, map(str, rows)).items():
         values = rows[column].to_numpy(float)
-        wrong = (values < lowest) | (values > highest * (1 + ROUNDING)) | ((column in WHOLE) & (values % 1 > 0))
+        wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
+        if column in WHOLE:
+            wrong |= np.isfinite(values) & (np.floor(values) != values)
         for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
             yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
 
