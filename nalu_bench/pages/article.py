@@ -18,7 +18,7 @@ from tabulate import tabulate
 from nalu_bench import paths
 from nalu_bench.analysis.outcome import duration, verdicts
 from nalu_bench.analysis.printed.published import read, typed
-from nalu_bench.analysis.render.markdown import escaped
+from nalu_bench.analysis.render.markdown import escaped, plain
 from nalu_bench.analysis.report import LEAST_SHARE
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
@@ -27,6 +27,7 @@ from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA
 from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
+from nalu_bench.errors import in_a_line
 from nalu_bench.files import require_file
 from nalu_bench.pages import document, numbers, prose
 from nalu_bench.pages.claims import Outcome, by_question, claims, where
@@ -227,12 +228,21 @@ def _compute(experiments: Sequence["Loaded"]) -> str:
     for one in experiments:
         parts = one.manifest["parts"].values()
         if parts:
-            kinds = sorted({part["processor"].replace("(R)", "") for part in parts})
-            versions = sorted({part["torch"] for part in parts})
+            kinds = sorted({_stated(part["processor"]).replace("(R)", "") for part in parts})
+            versions = sorted({_stated(part["torch"]) for part in parts})
             runs = f"{one.manifest['runs']:,}"
             rows.append([one.experiment.name, runs, duration(one.manifest["seconds"]), ", ".join(kinds),
                          ", ".join(versions)])  # fmt: skip
     return _table(rows, "experiment", "runs", "time of one core", "processors", "torch")
+
+
+def _stated(text: str) -> str:
+    """What a manifest states, which may be another person's: no HTML, and nothing that a terminal obeys.
+
+    >>> print(_stated("<script>\\x1b[31m"))
+    &lt;script>\\x1b[31m
+    """
+    return plain(in_a_line(text))
 
 
 def _discarded() -> list[dict[str, str]]:

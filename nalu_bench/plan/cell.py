@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nalu_bench import registry
-from nalu_bench.errors import unknown
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import Model
 from nalu_bench.plan import limits
 from nalu_bench.plan.identity import address, plain
@@ -37,6 +37,12 @@ class Cell:
         self.task.validate()
         self.model.validate()
         self.recipe.validate()
+        least = registry.losses.fact(self.recipe.loss, "outputs", 1)
+        if self.task.output_size < least:
+            raise UsageError(
+                f"recipe.loss={self.recipe.loss} must get {least} outputs or more, and task={self.task.name} asks for "
+                f"{self.task.output_size}; choose another loss."
+            )
 
     def skip(self) -> str | None:
         """Why the model cannot do the task, or None if it can."""

@@ -12,12 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.errors import UsageError
+from nalu_bench.tasks.ranges import FEWEST_APART, as_intervals
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 STEP = 2.0**-24
 """Distance of neighbouring uniform numbers; half of it is added, so that no quantile is infinite."""
+
+FURTHEST = 5.5
+"""Deviations within which all numbers of a normal lie: its quantile at `STEP` / 2 is -5.4."""
+
+MEANS = 17.4
+"""The same for an exponential, in means."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,10 @@ class Distribution:
         """Numbers of this distribution, from uniform ones: multiples of 2^-24 in [0, 1), of any shape."""
         return KINDS[self.kind].quantiles((u + STEP / 2).clamp(max=1 - STEP), *self.numbers)
 
+    def ends(self) -> tuple[float, float]:
+        """The interval that holds all its numbers; of two normals, the one of the right half."""
+        return KINDS[self.kind].ends(*self.numbers)
+
     def told(self) -> str:
         """Its short name for tables, with the numbers as the source writes them."""
         return KINDS[self.kind].label.format(*(f"{number:g}" for number in self.numbers))
@@ -60,9 +71,11 @@ def as_distribution(key: str, value: Any) -> Distribution:
         raise UsageError(f"{key} must have low < high, got {value}.")
     if named.get("deviation", 1.0) <= 0 or (kind == "exponential" and named["mean"] <= 0):
         raise UsageError(f"{key} must have a deviation, or the mean of an exponential, above 0, got {value}.")
-    if kind == "cut_normal" and _share(*named.values())[1] - _share(*named.values())[0] < STEP:
-        raise UsageError(f"{key} must leave something of the normal between low and high, got {value}.")
-    return Distribution(str(kind), tuple(named.values()))
+    if kind == "cut_normal" and _share(*named.values())[1] - _share(*named.values())[0] < FEWEST_APART * STEP:
+        raise UsageError(f"{key} must leave enough of the normal between low and high to draw from, got {value}.")
+    found = Distribution(str(kind), tuple(named.values()))
+    as_intervals(key, found.ends())
+    return found
 
 
 def _uniform(v: Tensor, low: float, high: float) -> Tensor:
@@ -94,19 +107,28 @@ def _share(mean: float, deviation: float, low: float, high: float) -> tuple[floa
     return below, above
 
 
+def _given(low: float, high: float) -> tuple[float, float]:
+    return low, high
+
+
+def _within(mean: float, deviation: float, low: float = -math.inf, high: float = math.inf) -> tuple[float, float]:
+    return max(low, mean - FURTHEST * deviation), min(high, mean + FURTHEST * deviation)
+
+
 @dataclass(frozen=True)
 class _Kind:
-    """The names of a distribution's numbers, its quantile function of (v in (0, 1), numbers), and its label."""
+    """The names of a distribution's numbers, its quantile function of (v in (0, 1), numbers), its ends, its label."""
 
     names: tuple[str, ...]
     quantiles: Callable[..., Tensor]
+    ends: Callable[..., tuple[float, float]]
     label: str
 
 
 KINDS = {
-    "uniform": _Kind(("low", "high"), _uniform, "U({},{})"),
-    "normal": _Kind(("low", "high"), _normal, "N({},{})"),
-    "exponential": _Kind(("mean",), _exponential, "Exp({})"),
-    "cut_normal": _Kind(("mean", "deviation", "low", "high"), _cut_normal, "N({},{}²) on ({},{})"),
-    "two_normals": _Kind(("mean", "deviation"), _two_normals, "±N({},{}²)"),
+    "uniform": _Kind(("low", "high"), _uniform, _given, "U({},{})"),
+    "normal": _Kind(("low", "high"), _normal, _given, "N({},{})"),
+    "exponential": _Kind(("mean",), _exponential, lambda mean: (0.0, MEANS * mean), "Exp({})"),
+    "cut_normal": _Kind(("mean", "deviation", "low", "high"), _cut_normal, _within, "N({},{}²) on ({},{})"),
+    "two_normals": _Kind(("mean", "deviation"), _two_normals, _within, "±N({},{}²)"),
 }

@@ -10,7 +10,8 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.distributions import Distribution, as_distribution
-from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, pick
+from nalu_bench.tasks.ranges import check_target
+from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, largest_target, pick
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -84,8 +85,9 @@ class InaluArithmetic(Task):
             raise UsageError(f"task.features must be at least 2, got {self.features}.")
         if self.training < 1:
             raise UsageError(f"task.training must be at least 1, got {self.training}.")
-        for split in ("train", "extrapolation"):
-            self.distribution(split)
+        for split, key in (("train", "interpolation"), ("extrapolation", "extrapolation")):
+            largest = max(map(abs, self.distribution(split).ends())) * (self.features if self.members == DRAWN else 1)
+            check_target(f"task.{key}", largest_target(self.operation, largest))
 
     def program(self) -> tuple[Any, ...]:
         return (self.features,)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
-from nalu_bench.tasks.ranges import as_intervals, of_split
+from nalu_bench.tasks.ranges import as_intervals, check_target, of_split
 from nalu_bench.tasks.subset_sums import LABELS
 from nalu_bench.tasks.task import Task
 
@@ -58,8 +58,10 @@ class NPUSimple(Task):
         return len(FUNCTIONS)
 
     def validate(self) -> None:
-        if (low := min(low for low, _ in as_intervals("task.interpolation", self.interpolation))) <= 0:
+        intervals = as_intervals("task.interpolation", self.interpolation)
+        if (low := min(low for low, _ in intervals)) <= 0:
             raise UsageError(f"task.interpolation must lie above 0, where x / y and √x are defined, got {low:g}.")
+        check_target("task.interpolation", max(high for _, high in intervals) ** 2)
         if not axis("task.signed", self.signed).all():
             raise UsageError(f"task.signed must not hold 0, at which x / y has no value, got {list(self.signed)}.")
         if (low := axis("task.positive", self.positive)[0]) <= 0:
@@ -115,4 +117,11 @@ def axis(key: str, value: Any) -> np.ndarray:
     count = int(np.floor((last - first) / step + 1e-9)) + 1
     if count > MOST_POINTS:
         raise UsageError(f"{key} must have at most {MOST_POINTS:,} points, got {count:,}; choose a larger step.")
-    return np.round(first + step * np.arange(count), 9)
+    check_target(key, max(abs(first), abs(last)) ** 2)
+    points = np.round(exact := first + step * np.arange(count), 9)
+    if np.abs(points - exact).max() > step / 1000 or len(np.unique(points.astype(np.float32))) < count:
+        raise UsageError(
+            f"{key} must have at most nine decimals, and steps that single precision keeps apart, got {value}; choose "
+            "another unit."
+        )
+    return points

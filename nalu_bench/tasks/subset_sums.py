@@ -23,7 +23,9 @@ from nalu_bench.tasks.thresholds import CRITERIA, FIXED, Criterion, simulated
 if TYPE_CHECKING:
     from torch import Tensor
 
-OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+Operations = dict[str, Callable[[Any, Any], Any]]
+
+OPERATIONS: Operations = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -35,6 +37,17 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
 """Operation -> its label in tables and figures; one without a label goes by its name."""
+
+
+def largest_target(operation: str, largest: float, operations: Operations = OPERATIONS) -> float:
+    """A bound of a ∘ b, if neither is larger than this; 0 if there is none, as b may be near 0.
+
+    >>> largest_target("add", 3.0), largest_target("mul", 3.0), largest_target("div", 3.0)
+    (6.0, 9.0, 0.0)
+    """
+    if operation == "div":
+        return 0.0
+    return max(float(abs(operations[operation](largest, b))) for b in (largest, -largest))
 
 
 @dataclass
@@ -49,7 +62,7 @@ class SubsetSums(Task):
         authors_extra: number of inputs by which the authors' threshold simulation lengthens the subsets.
     """
 
-    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = OPERATIONS
+    operations: ClassVar[Operations] = OPERATIONS
     authors_extra: ClassVar[int] = 1
     labels: ClassVar[dict[str, str]] = LABELS
 
@@ -75,9 +88,7 @@ class SubsetSums(Task):
                     "raise the lower end to at least 0 or choose another operation."
                 )
             largest = max(abs(end) for interval in intervals for end in interval) * self.example_size("extrapolation")
-            operate = self.operations[self.operation]
-            ends = [] if self.operation == "div" else [abs(operate(largest, b)) for b in (largest, -largest)]
-            check_target(f"task.{key}", max(ends, default=0.0))
+            check_target(f"task.{key}", largest_target(self.operation, largest, self.operations))
 
     def program(self) -> tuple[Any, ...]:
         return ("subset_sums", self.input_size)

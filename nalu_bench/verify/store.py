@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
 from nalu_bench.files import folders_below, read_json, read_table
-from nalu_bench.plan.cell import Cell
+from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.identity import address
 from nalu_bench.plan.limits import MOST
 from nalu_bench.plan.restored import cell_of
@@ -18,7 +20,8 @@ from nalu_bench.store import schema
 from nalu_bench.store.integrity import links, part_faults
 from nalu_bench.store.reader import NO_FOLDER, REMEDY, no_folder
 from nalu_bench.verify.kept import kept_faults
-from nalu_bench.verify.points import lost_points
+from nalu_bench.verify.points import copies, lost_points
+from nalu_bench.verify.stated import stated_faults
 from nalu_bench.verify.verified import Verified
 
 
@@ -59,7 +62,16 @@ def _cell(folder: Path) -> Verified:
         one = _part(part, folder.name, identity, cell)
         faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
         found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
+    if not found.faults:
+        found += Verified(faults=[f"{place}: {fault}; {REMEDY}" for fault in _copies(parts, folder.name)])
     return found
+
+
+def _copies(parts: Path, digest: str) -> list[str]:
+    """A line for all seeds of a cell that have one curve; parts may hold the same seeds."""
+    curves = [read_table(part / schema.CURVES) for part in parts.glob("[!.]*")]
+    whole = pd.concat(curves).drop_duplicates(["seed", "step"]) if curves else pd.DataFrame()
+    return [*copies(whole.assign(cell=digest))] if curves else []
 
 
 def _kept_from_reading(folder: Path) -> str:
@@ -103,6 +115,7 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any], cell: Cell | Non
         manifest = read_json(part / schema.MANIFEST)
         stated = manifest.get("files", {})
         measured = _measured(part, digest, identity)
+        faults += stated_faults({"parts": {f"{digest}/{part.name}": manifest}}, [Wanted(cell, ())] if cell else [])
         faults += lost_points(measured, MOST)
         faults += kept_faults(part, cell, measured) if cell and not faults else []
         checks = list(findings(measured, _as_manifest(digest, identity)))

@@ -54,6 +54,27 @@ from nalu_bench.plan import compose, experiment
             ["task.operation=add", "model=nau", "task.extrapolation=[1e30,2e30]"],
             "must give targets whose squared errors single precision holds (3e38)",
         ),
+        (
+            ["task=inalu_arithmetic", "task.interpolation=[exponential,1e-30]"],
+            "task.interpolation must be at least 1.2e-19",
+        ),
+        (["task=inalu_arithmetic", "task.interpolation=[normal,16777216,16777218]"], "must hold at least 100 numbers"),
+        (["task=inalu_arithmetic", "task.interpolation=[two_normals,1e8,1e-3]"], "must hold at least 100 numbers"),
+        (["task=inalu_arithmetic", "task.interpolation=[cut_normal,0,1,5,6]"], "must leave enough of the normal"),
+        (
+            ["task=inalu_arithmetic", "task.operation=mul", "task.extrapolation=[exponential,1e30]"],
+            "must give targets whose squared errors single precision holds (3e38)",
+        ),
+        (["task=npu_simple", "model=heim_dense", "task.signed=[-1e30,1e29,1e30]"], "must give targets whose squared"),
+        (
+            ["task=npu_simple", "model=heim_dense", "task.signed=[16777216,0.1,16777220]"],
+            "must have at most nine decimals, and steps",
+        ),
+        (
+            ["task=npu_simple", "model=heim_dense", "task.positive=[1.5e-9,1e-9,5.5e-9]"],
+            "must have at most nine decimals, and steps",
+        ),
+        (["recipe.loss=cross_entropy"], "recipe.loss=cross_entropy must get 2 outputs or more"),
         (["task.interpolation=[1e-30,1e-29]"], "task.interpolation must be at least 1.2e-19 wide"),
         (["task.interpolation=[1e-15,2e-15]"], "must give targets whose squares single precision holds (1e-38)"),
         (["task.interpolation=[1,1.0000000001]"], "must hold at least 100 numbers of single precision"),

@@ -75,7 +75,7 @@ def test_a_label_is_what_the_source_writes() -> None:
         (["uniform", 3, 3], "task.x must have low < high"),
         (["exponential", 0], "above 0"),
         (["two_normals", 10, 0], "above 0"),
-        (["cut_normal", 0, 1, 20, 30], "must leave something of the normal"),
+        (["cut_normal", 0, 1, 20, 30], "must leave enough of the normal"),
     ],
 )
 def test_what_is_no_distribution_is_refused(value: Any, told: str) -> None:

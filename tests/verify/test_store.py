@@ -186,7 +186,41 @@ def with_a_curve_that_no_task_follows(part: Path) -> None:
     pd.read_parquet(part / schema.CURVES).assign(praise=1.0).to_parquet(part / schema.CURVES, index=False)
 
 
+def with_a_mode_that_there_is_not(part: Path) -> None:
+    state(part, mode="magic")
+
+
+def with_an_entry_that_nobody_reads(part: Path) -> None:
+    state(part, award="best")
+
+
+def without_weights(part: Path) -> None:
+    (part / schema.WEIGHTS).unlink()
+
+
+def state(part: Path, **entries: str) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text()) | entries
+    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+
+
+def with_one_run_for_two_seeds(part: Path) -> None:
+    for file in (schema.RUNS, schema.CURVES, schema.WEIGHTS):
+        rows = pd.read_parquet(part / file)
+        first = rows[rows["seed"] == 0].assign(seed=1)
+        pd.concat([rows[rows["seed"] != 1], first]).sort_values("seed", kind="stable").to_parquet(
+            part / file, index=False
+        )
+    with np.load(part / schema.PARAMETERS) as arrays:
+        np.savez_compressed(
+            part / schema.PARAMETERS, **{name: arrays[name][[0, 0, *range(2, 25)]] for name in arrays.files}
+        )
+
+
 FORGED = {
+    with_a_mode_that_there_is_not: "states mode 'magic' in manifest.json, which no training writes",
+    with_an_entry_that_nobody_reads: "states award in manifest.json, which no training writes",
+    without_weights: "must state the file weights.parquet in manifest.json",
+    with_one_run_for_two_seeds: "the seeds 0, 1 have one curve",
     with_other_parameters: "is not that of its parameters",
     with_parameters_of_another_network: "its parameters must be those of its network",
     with_perfect_weights: "by its weights",
@@ -323,6 +357,6 @@ def test_half_written_notes_and_failures_are_no_tracebacks(part: Path, capsys: p
 def test_a_part_from_before_hashes_is_counted_as_such(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((part / schema.MANIFEST).read_text())
     del manifest["files"]
-    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+    (part / schema.MANIFEST).write_text(json.dumps(manifest | {"finished": "2026-11-20T00:00:00Z"}))
     assert main(["verify", "--store"]) == 0
     assert "1 parts are older than hashes" in capsys.readouterr().out
