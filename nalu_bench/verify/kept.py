@@ -45,12 +45,13 @@ def _other_matrices(
     cell: Cell, weights: pd.DataFrame, seeds: "pd.Series[int]", parameters: Mapping[str, np.ndarray]
 ) -> Iterator[str]:
     """A line for every run whose matrices are not those of its parameters."""
-    from nalu_bench.training import rebuild
+    import torch
 
+    network = cell.model.build(cell.task)
     matrices = weights[weights["kind"] == schema.WEIGHT].groupby("seed")
     for number, seed in enumerate(seeds):
         try:
-            network = rebuild.network(cell, {name: values[number] for name, values in parameters.items()})
+            network.load_state_dict({name: torch.tensor(values[number]) for name, values in parameters.items()})
         except RuntimeError as error:  # other names or shapes than those of the cell's network
             yield f"cell {cell.digest}: its parameters must be those of its network: {error}"
             return

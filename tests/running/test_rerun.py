@@ -107,6 +107,12 @@ def test_minutes_that_are_none_are_refused(minutes: str, capsys: pytest.CaptureF
     assert f"--longest must be above 0 minutes, got {minutes}" in capsys.readouterr().err
 
 
+def without_hashes(manifest: dict[str, Any]) -> dict[str, Any]:
+    """That of a part from before manifests held hashes."""
+    rest = {key: value for key, value in manifest.items() if key != "files"}
+    return rest | {"finished": "2026-11-20T00:00:00Z"}
+
+
 @pytest.mark.usefixtures("one_thread")
 def test_verify_trains_finished_blocks_again_and_finds_forged_ones(
     home: Path, capsys: pytest.CaptureFixture[str]
@@ -120,10 +126,9 @@ def test_verify_trains_finished_blocks_again_and_finds_forged_ones(
     part = next(home.glob("runs/*/nmu/*/parts/*"))
     for file in (schema.RUNS, schema.CURVES):  # a forgery without a contradiction
         frame = pd.read_parquet(part / file)
-        frame.assign(extrapolation_mse=frame["extrapolation_mse"] / 2).to_parquet(part / file, index=False)
+        frame.assign(extrapolation_mse=frame["extrapolation_mse"] * 0.99).to_parquet(part / file, index=False)
     manifest = json.loads((part / schema.MANIFEST).read_text())
-    del manifest["files"]
-    (part / schema.MANIFEST).write_text(json.dumps(manifest))
+    (part / schema.MANIFEST).write_text(json.dumps(without_hashes(manifest)))
     assert main(["verify", str(part.parents[1])]) == 0
     assert main(["verify", str(part.parents[1]), "--rerun", "1"]) == 1
     found = capsys.readouterr()
@@ -138,7 +143,7 @@ def test_a_part_of_another_machine_is_compared_by_its_distribution_where_its_bit
     for path in home.glob("runs/*/*/*/parts/*/manifest.json"):
         manifest = json.loads(path.read_text()) | {"processor": "Abacus"}
         if "nmu" in path.parts:
-            del manifest["files"]
+            manifest = without_hashes(manifest)
             for file in (schema.RUNS, schema.CURVES):
                 frame = pd.read_parquet(path.with_name(file))
                 rounded = frame["extrapolation_mse"] * (1 + 1e-6 * (-1.0) ** frame["seed"])
