@@ -85,9 +85,10 @@ class InaluArithmetic(Task):
             raise UsageError(f"task.features must be at least 2, got {self.features}.")
         if self.training < 1:
             raise UsageError(f"task.training must be at least 1, got {self.training}.")
-        for split, key in (("train", "interpolation"), ("extrapolation", "extrapolation")):
-            largest = max(map(abs, self.distribution(split).ends())) * (self.features if self.members == DRAWN else 1)
-            check_target(f"task.{key}", largest_target(self.operation, largest))
+        added = self.features if self.members == DRAWN else 1
+        for key, value in (("task.interpolation", self.interpolation), ("task.extrapolation", self.extrapolation)):
+            largest = added * max(map(abs, as_distribution(key, value).ends()))
+            check_target(key, largest_target(self.operation, largest))
 
     def program(self) -> tuple[Any, ...]:
         return (self.features,)

@@ -69,9 +69,8 @@ def _cell(folder: Path) -> Verified:
 
 def _copies(parts: Path, digest: str) -> list[str]:
     """A line for all seeds of a cell that have one curve; parts may hold the same seeds."""
-    curves = [read_table(part / schema.CURVES) for part in parts.glob("[!.]*")]
-    whole = pd.concat(curves).drop_duplicates(["seed", "step"]) if curves else pd.DataFrame()
-    return [*copies(whole.assign(cell=digest))] if curves else []
+    curves = [read_table(part / schema.CURVES).assign(cell=digest) for part in parts.glob("[!.]*")]
+    return [*copies(pd.concat(curves).drop_duplicates(["seed", "step"]))] if curves else []
 
 
 def _kept_from_reading(folder: Path) -> str:
