@@ -141,11 +141,16 @@ def read_text(path: Path) -> str:
 
 
 def require_file(path: Path) -> Path:
-    """The path, unless a pipe or a device is there; raises UsageError then."""
+    """The path, unless a pipe, a device or a link to another folder is there; raises UsageError then.
+
+    A page that came with somebody's files may be a link to a file that is nobody else's business.
+    """
     try:
         refuse_pipe(path)
     except OSError as error:
         raise UsageError(f"{error}: {path}; put a file there, or remove it.") from None
+    if path.is_symlink() and path.resolve().parent != path.parent.resolve():
+        raise UsageError(f"{path} must be a file of its own, and is a link to another folder; put a file there.")
     return path
 
 

@@ -17,6 +17,8 @@ from forgotten import forget
 import nalu_bench
 from nalu_bench import files, paths
 from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
+from nalu_bench.files import require_file
 from nalu_bench.plan import compose, looks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
@@ -215,6 +217,8 @@ def test_nothing_in_the_package_can_unpickle_or_instantiate() -> None:
             "refers to",
         ),
         (EXPERIMENT.replace("Mine", '"\\e[31mred"'), "must hold texts of one line that can be printed"),
+        (EXPERIMENT.replace("Mine", "'=HYPERLINK(1)'"), "must hold texts that a spreadsheet takes for no formula"),
+        (EXPERIMENT.replace("Mine", "'-1+cmd'"), "must hold texts that a spreadsheet takes for no formula"),
         (EXPERIMENT + "settings: {'$(ls)': model.hidden_size}\n", "a name must consist of"),
     ],
 )
@@ -293,3 +297,12 @@ def test_a_link_in_a_shared_store_is_never_followed(home: Path, monkeypatch: pyt
     files.temporary(home / "runs/probe").symlink_to(precious)
     assert main(["run", *SMOKE]) == 2
     assert precious.read_text() == "data"
+
+
+def test_a_page_that_is_a_link_reads_no_file_of_another_folder(home: Path) -> None:
+    secret = home / "secret.md"
+    secret.write_text("secret")
+    beside = home / "conf/experiments/mine/table.md"
+    beside.symlink_to(secret)
+    with pytest.raises(UsageError, match="must be a file of its own, and is a link to another folder"):
+        require_file(beside)

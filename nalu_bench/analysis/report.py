@@ -31,9 +31,6 @@ from nalu_bench.store.schema import Status
 TABLES = ("table.csv", "table.md", "table.tex")
 """The files of the table."""
 
-LEAST_SHARE = 0.2
-"""The share of the steps of the full scale from which on anything is compared (our choice)."""
-
 FEW = f"over fewer than {FEWEST} seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
 """A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
@@ -240,10 +237,10 @@ def _own_alone(compare: Compare | None, declared: str) -> Compare:
 
 def _too_short(kind: Kind, budget: Mapping[str, Any]) -> list[str]:
     """Why nothing is compared, if the budget is too small a share of the full scale."""
-    full, steps = kind.experiment.printed_steps, budget["steps"]
-    if steps >= LEAST_SHARE * full:
+    full, least, steps = kind.experiment.printed_steps, kind.experiment.least_share, budget["steps"]
+    if steps >= least * full:
         return []
-    return [f"trained for {steps:,} steps, less than {percent(LEAST_SHARE)} of the full scale's {full:,}"]
+    return [f"trained for {steps:,} steps, less than {percent(least)} of the full scale's {full:,}"]
 
 
 def _remarks(lines: Sequence[Line], skipped: pd.DataFrame) -> list[str]:

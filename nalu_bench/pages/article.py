@@ -19,7 +19,6 @@ from nalu_bench import paths
 from nalu_bench.analysis.outcome import duration, verdicts
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.markdown import escaped, plain
-from nalu_bench.analysis.report import LEAST_SHARE
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
 from nalu_bench.analysis.stats.ranges import DECADES, MOST_AGREE
@@ -34,6 +33,7 @@ from nalu_bench.pages.claims import Outcome, by_question, claims, where
 from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
 from nalu_bench.pages.title_page import title_page
+from nalu_bench.plan.experiment import LEAST_SHARE
 from nalu_bench.registry import datasets
 
 if TYPE_CHECKING:
@@ -168,7 +168,8 @@ def _by_question(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:
     tested = [claim for claim in claims(experiments) if not claim.own and claim.outcome is not Outcome.UNTESTED]
     return {
         asks or "Other claims": [
-            f"{claim.says} {claim.found} *{claim.verdict.capitalize()}* ({claim.source})." for claim in part
+            f"{claim.says} {claim.found} {claim.tested} *{claim.verdict.capitalize()}* ({claim.source})."
+            for claim in part
         ]
         for asks, part in by_question(tested).items()
     }

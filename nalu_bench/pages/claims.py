@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.analysis.stats.verdicts import ONLY_ALONE, Verdict
+from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.formats import Format, in_prose, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan.experiment import MISSED, PLACES
@@ -25,6 +25,10 @@ class Outcome(StrEnum):
     MIXED = "holds in part"
     OPEN = "not decided"
     UNTESTED = "not trained enough to judge"
+
+
+DECIDED_FIRST = sorted(Outcome, key=lambda outcome: outcome in (Outcome.OPEN, Outcome.UNTESTED))
+"""The order in which claims are told: holds, does not, in part, then what is open."""
 
 
 def points(value: float) -> str:
@@ -50,6 +54,9 @@ def plain(value: float) -> str:
     return f"{float(number(value)):,.0f}" if abs(value) >= 1000 else number(value)
 
 
+MOST_TOLD = 4
+"""The most numbers of a claim that are told one by one; of more, their range."""
+
 FORMS: dict[str, Format] = dict(zip(PLACES, (plain, percent, points), strict=True))
 """Place in a sentence -> how our number is written there."""
 
@@ -72,8 +79,8 @@ class Claim:
             ours.
         asks: the question that it belongs to; empty if its experiment names none.
         says: the claim in plain words; the quote if its experiment has none.
-        found: what came out, in plain words, our threshold, and the share of the full scale's steps if it is not all of
-            them; empty if nothing was measured.
+        found: what came out, in plain words; empty if nothing was measured.
+        tested: our threshold, why it does not decide, and the share of the full scale's steps if it is not all of them.
         lines: its tests, one for each setting.
     """
 
@@ -84,6 +91,7 @@ class Claim:
     asks: str
     says: str
     found: str
+    tested: str
     lines: Sequence[Line]
 
     @property
@@ -92,10 +100,20 @@ class Claim:
         return _outcome({line.verdict for line in self.lines})
 
     @property
+    def torn(self) -> bool:
+        """Whether not all of its tests came out alike."""
+        return len({_outcome({line.verdict}) for line in self.lines}) > 1
+
+    @property
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
+        if all(line.verdict is Verdict.FITTED for line in self.lines):
+            return "not decided: it holds, but we made it after we had seen the runs"
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
-            return "not decided: alone it would be, but several claims are tested at once"
+            holds = all(CLAIMED_SIDE in line.reason for line in self.lines)
+            return (
+                f"not decided: alone it would {'hold' if holds else 'not hold'}, but several claims are tested at once"
+            )
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
@@ -119,26 +137,27 @@ def claims(experiments: Sequence["Loaded"]) -> list[Claim]:
 
 
 def by_question(found: Sequence[Claim]) -> dict[str, list[Claim]]:
-    """Question -> its claims, tested ones first; short lists before long ones."""
-    parts = grouped(found, lambda claim: claim.asks)
+    """Question -> its claims, decided ones first, and our own behind those of others; short lists before long ones."""
+    parts, order = grouped(found, lambda claim: claim.asks), list(DECIDED_FIRST)
     return {
-        asks: sorted(part, key=lambda claim: sum(line.verdict is Verdict.NOT_COMPARABLE for line in claim.lines))
+        asks: sorted(part, key=lambda claim: (order.index(claim.outcome), claim.own))
         for asks, part in sorted(parts.items(), key=lambda item: (not item[0], len(item[1])))
     }
 
 
 def spanned(values: Sequence[float], form: Format) -> str:
-    """The range of some numbers, or both if there are two, in one unit: `-80 and -11 points`; a dash if there is none.
+    """All of a few numbers, or the range of many, in one unit: `-80 and -11 points`; a dash if there is none.
 
-    >>> spanned([0.12, 0.5], percent), spanned([1, 2, 5], number), spanned([3.0], number), spanned([math.nan], number)
-    ('12 and 50 %', '1 to 5', '3', '–')
+    >>> spanned([0.12, 0.5], percent), spanned([5, 1, 2, 1], number), spanned([*range(9)], number), spanned([], number)
+    ('12 and 50 %', '1, 2 and 5', '0 to 8', '–')
     """
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return "–"
-    low, high = form(min(known)), form(max(known))
-    unit = high.partition(" ")[2]
-    return high if low == high else f"{low.removesuffix(f' {unit}')} {'and' if len(known) == 2 else 'to'} {high}"
+    told = list(dict.fromkeys(form(value) for value in sorted(values) if not math.isnan(value)))
+    *others, last = told or ["–"]
+    unit = last.partition(" ")[2]
+    before = [text.removesuffix(f" {unit}") for text in others]
+    if len(before) >= MOST_TOLD:
+        return f"{before[0]} to {last}"
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
@@ -148,10 +167,13 @@ def _of(loaded: "Loaded") -> Iterator[Claim]:
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
-        asks, says, found = (plain.asks, plain.says, _filled(plain.found, lines)) if plain else ("", quote, "")
-        if found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
-            found += _corrected(lines) + shorter
-        yield Claim(loaded.experiment.name, loaded.experiment.source, quote, lines[0].own, asks, says, found, lines)
+        asks, says, found, tested = ("", quote, "", "")
+        if plain:
+            asks, says, found = plain.asks, plain.says, _filled(plain.found, lines)
+        if plain and found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
+            tested = f"{_asked(plain.found, lines)}{_corrected(lines)}{shorter}".strip()
+        name, source = loaded.experiment.name, loaded.experiment.source
+        yield Claim(name, source, quote, lines[0].own, asks, says, found, tested, lines)
 
 
 def _key(line: Line) -> tuple[str, str, str]:
@@ -160,38 +182,44 @@ def _key(line: Line) -> tuple[str, str, str]:
 
 def _filled(sentence: str, lines: Sequence[Line]) -> str:
     """The sentence with our number and its interval, or the range of several numbers; empty without a number."""
-    place, form = next((item for item in FORMS.items() if item[0] in sentence), ("", plain))
+    place, form = _form(sentence)
     values = [line.ours.value for line in lines]
     if all(map(math.isnan, values)):
         return ""
     told = in_prose(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    text = sentence.replace(place, told).replace(MISSED, _missed(lines)).strip()
-    unit = UNIT.search(sentence)
-    return f"{text} {_asked(lines, form, unit[1] if unit else '')}".strip()
+    return sentence.replace(place, told).replace(MISSED, _missed(lines)).strip()
 
 
 def _corrected(lines: Sequence[Line]) -> str:
-    """Why a single test does not decide although it would alone, as a sentence; else empty."""
-    limit = HOLM.search(lines[0].reason) if len(lines) == 1 and ONLY_ALONE in lines[0].notes else None
-    return f" Its p is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
+    """Why one test does not decide although it would alone, as a sentence; empty for none, or several."""
+    alone = [line for line in lines if ONLY_ALONE in line.notes]
+    limit = HOLM.search(alone[0].reason) if len(alone) == 1 else None
+    whose = "Its p" if len(lines) == 1 else "In the test that does not decide, p"
+    return f" {whose} is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many tests: `Our numbers miss what it needs at a² (4 of 4 tests).`"""
+    """The places that miss a claim, and in how many tests: `Missed at a² (4 of 4 tests), and nowhere else.`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Our numbers miss what it needs at {'; '.join(told)}."
+    return f"Missed at {'; '.join(told)}, and nowhere else."
 
 
-def _asked(lines: Sequence[Line], form: Format, unit: str) -> str:
+def _form(sentence: str) -> tuple[str, Format]:
+    """The place of our number in a sentence, and how it is written there."""
+    return next((item for item in FORMS.items() if item[0] in sentence), ("", plain))
+
+
+def _asked(sentence: str, lines: Sequence[Line]) -> str:
     """Our threshold as a sentence, in the unit of our number; empty if it is more than a number."""
+    form, unit = _form(sentence)[1], UNIT.search(sentence)
     thresholds = {line.threshold for line in lines if line.threshold}
     found = THRESHOLD.fullmatch(thresholds.pop()) if len(thresholds) == 1 else None
-    return f"The claim needs {found[1]} {form(float(found[2]))}{unit}." if found else ""
+    return f"Our threshold: {found[1]} {form(float(found[2]))}{unit[1] if unit else ''}." if found else ""
 
 
 def where(line: Line) -> str:
@@ -209,8 +237,8 @@ def shown(claim: Claim, link: str = "") -> dict[str, Any]:
     """A claim as the template `claims.html` shows it; with a `link` to its experiment's page, it is cited, too."""
     return {
         "look": claim.outcome.name.lower(), "sign": SIGNS[claim.outcome], "verdict": claim.verdict, "own": claim.own,
-        "says": claim.says, "found": claim.found, "source": claim.source, "quote": claim.quote, "link": link,
-        "cited": bool(link),
+        "says": claim.says, "found": claim.found, "tested": claim.tested, "source": claim.source,
+        "quote": claim.quote, "link": link, "cited": bool(link),
         "tests": [_test(line) for line in claim.lines],
     }  # fmt: skip
 

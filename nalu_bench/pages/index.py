@@ -60,13 +60,15 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
 
 def scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
-    budget, most = loaded.manifest["budget"], max(line.n_seeds for line in loaded.lines)
+    budget = loaded.manifest["budget"]
     runs, asked = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
     if not budget["seeds"]:
         return "computed, nothing is trained"
-    seeds = f"{most} of {budget['seeds']}" if most < budget["seeds"] else f"{budget['seeds']}"
+    seeds = loaded.runs.groupby("cell").size()
+    trained = " to ".join(f"{count}" for count in sorted({seeds.min(), seeds.max()}))
+    trained += f" of {budget['seeds']}" if seeds.min() < budget["seeds"] else ""
     so_far = f", {runs:,} of {asked:,} runs" if runs < asked else ""
-    return f"{budget['name']}: {seeds} seeds, {budget['steps']:,} steps{so_far}"
+    return f"{budget['name']}: {trained} seeds, {budget['steps']:,} steps{so_far}"
 
 
 def _is_number(line: Line) -> bool:
@@ -80,7 +82,7 @@ def _numbers(loaded: "Loaded") -> dict[str, Any]:
     printed = [line for line in numbers if line.printed_text]
     again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
     told = [f"{len(printed) - again} printed numbers"] if numbers else []
-    told += [f"{again} recomputed from the source's runs"] if again else []
+    told += [f"{again} recomputed from the authors' runs"] if again else []
     told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []
     badges = [
         {"look": verdict.name.lower(), "text": f"{counted[verdict]} {verdict}"}

@@ -21,7 +21,7 @@ UNIT = re.compile("|".join(UNITS))
 
 COUNTED = [verdict for verdict in Verdict if verdict is not Verdict.SAME_SEEDS]
 
-KINDS = {False: "printed", True: "recomputed from the source's runs"}
+KINDS = {False: "printed", True: "recomputed from the authors' runs"}
 """Whether a number is recomputed -> the words for it."""
 
 

@@ -1,7 +1,7 @@
-"""One picture of all claims that were tested: the sentence in plain words, what of it holds, and our number."""
+"""One picture of the papers' claims that were tested: those that hold, those that do not, and what is not decided."""
 
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
@@ -16,15 +16,20 @@ LOOKS = {
     Outcome.HOLDS: Verdict.AGREES, Outcome.FAILS: Verdict.DIFFERS, Outcome.MIXED: Verdict.INCONCLUSIVE,
     Outcome.OPEN: Verdict.INCONCLUSIVE,
 }  # fmt: skip
-"""What became of a claim -> the verdict whose colour it has."""
+"""What became of a claim -> the verdict whose colour it has; the order in which they are drawn."""
 
-WIDTH, LINE, GAP = 7.4, 0.165, 0.11
+HEADS = {
+    Outcome.HOLDS: "These claims hold", Outcome.FAILS: "These do not", Outcome.MIXED: "These hold in some tests",
+    Outcome.OPEN: "These are not decided",
+}  # fmt: skip
+
+WIDTH, LINE, GAP = 7.4, 0.165, 0.09
 """Inches: of the picture, of a line of text, between two claims."""
 
 HEAD = 0.42
-"""Inches of a question."""
+"""Inches of a heading."""
 
-LETTERS = 112
+LETTERS = 122
 """Letters in a line."""
 
 SAID = 0.03
@@ -32,24 +37,26 @@ SAID = 0.03
 
 
 def drawable(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims that were tested."""
-    return [claim for claim in claims if claim.outcome is not Outcome.UNTESTED]
+    """The papers' claims that were tested; our own are in the index."""
+    return [claim for claim in claims if claim.outcome is not Outcome.UNTESTED and not claim.own]
 
 
 def overview(claims: Sequence[Claim]) -> "Figure":
-    """A row for each `drawable` claim, under its question: its sign, the claim, who says so, and what came out."""
-    parts = by_question(claims)
+    """A row for each `drawable` claim: its sign, the claim, who says so and, if it is decided, what came out."""
+    ordered = [claim for part in by_question(claims).values() for claim in part]
+    parts = {outcome: [claim for claim in ordered if claim.outcome is outcome] for outcome in LOOKS}
     texts = {id(claim): _texts(claim) for claim in claims}
     heights = {key: sum(map(len, both)) * LINE + GAP for key, both in texts.items()}
-    height = sum(heights.values()) + len(parts) * HEAD + 0.3
+    height = sum(heights.values()) + sum(bool(part) for part in parts.values()) * HEAD + 0.1
     figure, axes = style.new_figure(WIDTH, height)
     axis = axes[0][0]
     axis.set(xlim=(0, 1), ylim=(height, 0))
     axis.axis("off")
-    place = _legend(axis, {claim.outcome for claim in claims})
-    for asks, part in parts.items():
-        axis.text(0, place + 0.22, asks or "Other claims", fontsize=10, fontweight="bold", va="center")
-        place += HEAD
+    place = 0.0
+    for outcome, part in parts.items():
+        if part:
+            axis.text(0, place + 0.22, HEADS[outcome], fontsize=10, fontweight="bold", va="center")
+            place += HEAD
         for claim in part:
             _row(axis, place, claim, *texts[id(claim)])
             place += heights[id(claim)]
@@ -57,10 +64,10 @@ def overview(claims: Sequence[Claim]) -> "Figure":
 
 
 def _texts(claim: Claim) -> tuple[list[str], list[str]]:
-    """The lines of its sentence with its source, and those of what came out."""
-    source = "our own claim" if claim.own else claim.source
-    told = f"{claim.says} ({source})", f"{claim.verdict.capitalize()}. {claim.found}"
-    said, found = (textwrap.wrap(text, LETTERS) for text in told)
+    """The lines of its sentence with its source, and those of what came out, if that decides."""
+    told = f"{claim.verdict.capitalize()}. {claim.found}" if claim.torn else claim.found
+    told = told if claim.outcome is not Outcome.OPEN else ""
+    said, found = (textwrap.wrap(text, LETTERS) for text in (f"{claim.says} ({claim.source})", told))
     return said, found
 
 
@@ -70,12 +77,3 @@ def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], found: S
     for number, text in enumerate([*said, *found]):
         ink = "black" if number < len(said) else "#555555"
         axis.text(SAID, place + number * LINE, text, fontsize=8, va="top", color=ink)
-
-
-def _legend(axis: "Axes", met: Collection[Outcome]) -> float:
-    """What the signs mean, above all; returns where it ends."""
-    for number, outcome in enumerate(outcome for outcome in LOOKS if outcome in met):
-        color = style.verdict(LOOKS[outcome]).color
-        axis.text(0.16 * number, 0.1, SIGNS[outcome], fontsize=10, fontweight="bold", va="center", color=color)
-        axis.text(0.16 * number + SAID, 0.1, str(outcome), fontsize=8, va="center")
-    return 0.24

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
 
 LARGEST = 1_950_000
-"""Bytes of a page. Curves and weights are drawn while there is room for them."""
+"""Bytes of a page. Runs are listed if there is room, curves and weights are drawn while there is room for them."""
 
 PANELS, MOST = 12, 24
 """Panels in a picture, and in all pictures of a section: a second of work for each picture."""
@@ -37,8 +37,8 @@ FORESTS = 6
 """The most forest plots of a page."""
 
 WORDS = {
-    Verdict.AGREES: "agrees", Verdict.DIFFERS: "differs", Verdict.INCONCLUSIVE: "cannot tell",
-    Verdict.NOT_COMPARABLE: "not compared, or fitted",
+    Verdict.AGREES: "agrees", Verdict.DIFFERS: "differs", Verdict.INCONCLUSIVE: "inconclusive or uninformative",
+    Verdict.NOT_COMPARABLE: "not comparable, or fitted",
 }  # fmt: skip
 LOOKS = [{"text": words, **vars(style.verdict(found))} for found, words in WORDS.items()]
 """The legend of forest plots."""
@@ -65,7 +65,7 @@ class Section:
 
 
 def page(loaded: "Loaded", largest: int = LARGEST) -> str:
-    """The page as HTML that needs no other file and no network, with curves and weights up to `largest` bytes."""
+    """The page as HTML that needs no other file and no network, with runs, curves and weights up to `largest` bytes."""
     with style.applied():
         sections = _sections(loaded, largest)
     report = loaded.report
@@ -78,12 +78,15 @@ def page(loaded: "Loaded", largest: int = LARGEST) -> str:
 
 
 def _sections(loaded: "Loaded", largest: int) -> list[Section]:
-    """All sections; curves and weights share the bytes that the others leave."""
+    """All sections; runs are listed if they fit, and curves and weights share the bytes that the others leave."""
     before = list(_results(loaded))
     if loaded.runs.empty:
         return before
-    after = list(_about_runs(loaded))
-    room = largest - sum(section.bytes for section in before + after)
+    room = largest - sum(section.bytes for section in before)
+    after = list(_about_runs(loaded, listed=True))
+    if sum(section.bytes for section in after) > room:
+        after = list(_about_runs(loaded, listed=False))
+    room -= sum(section.bytes for section in after)
     last = _weights(loaded, room // 2)
     return [*before, _curves(loaded, room - last.bytes), last, *after]
 
@@ -138,10 +141,10 @@ def _forests(loaded: "Loaded") -> "Iterator[tuple[str, Figure]]":
     return itertools.islice(forests(loaded.report.lines, loaded.kind.named, shares), FORESTS)
 
 
-def _about_runs(loaded: "Loaded") -> Iterator[Section]:
+def _about_runs(loaded: "Loaded", *, listed: bool) -> Iterator[Section]:
     """The sections of an experiment in which something is trained, but for its pictures."""
     yield Section("failures", "Failures and divergences", rendered("failures.html", cells=list(_failures(loaded))))
-    yield Section("runs", "Runs", rendered("runs.html", cells=list(_runs(loaded))))
+    yield Section("runs", "Runs", rendered("runs.html", cells=list(_runs(loaded)), listed=listed))
 
 
 def _curves(loaded: "Loaded", room: int) -> Section:

@@ -10,16 +10,13 @@ from nalu_bench.analysis.table.place import RECOMPUTED
 DECIDED = {
     ("agrees", "agree"): (Verdict.EXACT, Verdict.AGREES),
     ("differs", "differ"): (Verdict.DIFFERS,),
-    ("is not decided", "are not decided"): (Verdict.INCONCLUSIVE,),
+    ("is inconclusive", "are inconclusive"): (Verdict.INCONCLUSIVE,),
 }
 """What one compared number does, or several do -> their verdicts."""
 
 SPENT = {
-    Verdict.UNINFORMATIVE: (
-        "tells nothing, as our seeds spread too widely",
-        "tell nothing, as our seeds spread too widely",
-    ),
-    Verdict.FITTED: ("agrees, but was used to choose the protocol", "agree, but were used to choose the protocol"),
+    Verdict.UNINFORMATIVE: ("is uninformative", "are uninformative"),
+    Verdict.FITTED: ("is fitted", "are fitted"),
     Verdict.NOT_COMPARABLE: ("cannot be compared", "cannot be compared"),
 }
 """What the others do."""
@@ -30,7 +27,7 @@ def compared(lines: Sequence[Line]) -> str:
     numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]
     again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
     printed = [line for line in numbers if line not in again]
-    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the source's runs", again))
+    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the authors' runs", again))
     return " ".join(filter(None, told))
 
 
@@ -40,7 +37,7 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
         return f"None of {found.total():,} {what} can be compared yet." if lines else ""
     counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
     alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
-    silent = {"is not decided"} | ({"agrees"} if alike else set())  # where none could agree, 0 would say too much
+    silent = {"is inconclusive"} | ({"agrees"} if alike else set())  # where none could agree, 0 would say too much
     told = [_counted(count, does) for does, count in counts.items() if count or not silent.intersection(does)]
     equal = f", of which {alike:,} have the same value as ours" if alike else ""
     rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]

@@ -33,6 +33,9 @@ LONGEST = 300
 TAKEN = ("task", "setting", "operation", "model", "split", "metric", "seed", "status")
 """Columns of tables and runs, which no word of a setting may have."""
 
+LEAST_SHARE = 0.2
+"""The share of the steps of the full scale from which on anything is compared (our choice)."""
+
 OWN_WIDTH = "device.width"
 """The setting of a machine that is among the words of results: blocks of another width have other bits."""
 
@@ -101,7 +104,8 @@ PLACES = ("{number}", "{percent}", "{points}")
 """Where a sentence in plain words has our number."""
 
 MISSED = "{missed}"
-"""Where it says at which places a claim on several is missed, and in how many tests; nothing if it is not missed."""
+"""Where it says at which places a claim on several is missed, in how many tests, and that it is nowhere else; nothing
+if it is not missed."""
 
 
 @dataclass
@@ -143,6 +147,7 @@ class File:
         remarks: what a reader of the report must know, each a sentence without its full stop.
         incomparable: why nothing that the source prints is compared, such as a protocol that is known to be another;
             empty if it is.
+        least_share: the share of the steps of the full scale from which on anything is compared.
         excerpt: the experiments that have all of its cells and printed numbers, if there are such. Its results are
             never committed, so that no printed number counts twice.
         plain: metric of a claim in words -> the claim in plain ones, for the index.
@@ -163,6 +168,7 @@ class File:
     usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
     remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
     incomparable: str = field(default="", metadata={"must": "a text"})
+    least_share: float = field(default=LEAST_SHARE, metadata={"must": "a number"})
     excerpt: list[str] = field(default_factory=list, metadata={"must": "a list of experiments"})
     plain: dict[str, Plain] = field(
         default_factory=dict, metadata={"must": "a mapping of claims to {asks, says, found}"}
@@ -184,6 +190,7 @@ class Experiment:
     usual: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     incomparable: str = ""
+    least_share: float = LEAST_SHARE
     excerpt: list[str] = field(default_factory=list)
     plain: dict[str, Plain] = field(default_factory=dict)
     local: bool = False
@@ -305,6 +312,8 @@ def load(name: str) -> Experiment:
         raise UsageError(f"{where}: report must be a mapping with a kind and its settings, got {read.report}.")
     if not 0 < len(read.title) <= LONGEST or not 0 < len(read.source) <= LONGEST:
         raise UsageError(f"{where}: title and source must have 1 to {LONGEST} letters.")
+    if not 0 < read.least_share <= 1:
+        raise UsageError(f"{where}: least_share must be above 0 and at most 1, got {read.least_share:g}.")
     for group in read.cells:
         check_name(group.role)
     for word, key in read.settings.items():
@@ -322,7 +331,7 @@ def load(name: str) -> Experiment:
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.remarks, read.incomparable, read.excerpt, read.plain,
+        read.remarks, read.incomparable, read.least_share, read.excerpt, read.plain,
     )  # fmt: skip
 
 

@@ -8,6 +8,9 @@ from nalu_bench.errors import UsageError
 
 NAME = re.compile(r"\w[\w.-]*")
 
+FORMULA = re.compile(r"(?:[=@-]|\+(?![\w.@/]+=))(?![\d.]+(?:e[+-]?\d+)?$).+")
+"""What a spreadsheet computes when it opens a table that holds it; not a number with a sign, or `+key=value`."""
+
 
 def check_name(name: str) -> None:
     """Raise UsageError for a name of a configuration, an experiment or a word with letters that names do not have."""
@@ -16,7 +19,7 @@ def check_name(name: str) -> None:
 
 
 def check_texts(where: str, content: Any) -> None:
-    """Raise UsageError for texts in a file that a terminal obeys, or that OmegaConf would replace by something else.
+    """Raise UsageError for texts in a file that a terminal or a spreadsheet obeys, or that OmegaConf would replace.
 
     Args:
         where: the file, for the message. content: what it holds; mappings and lists are checked, too.
@@ -33,6 +36,8 @@ def check_texts(where: str, content: Any) -> None:
             raise UsageError(f"{where} must hold its values themselves, and {content!r} refers to others by ${{...}}.")
         if not content.isprintable():
             raise UsageError(f"{where} must hold texts of one line that can be printed, got {content!r}.")
+        if FORMULA.fullmatch(content):
+            raise UsageError(f"{where} must hold texts that a spreadsheet takes for no formula, got {content!r}.")
 
 
 def refuse_repeated(arguments: Sequence[str]) -> None:

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 CHECKED = 100_000
 """The most rows in which they are counted at a time: numbers of a dense column of more may meet without harm."""
 
-LARGEST = float(np.finfo(np.float32).max)
-
 MOST = 1.8e19
-"""The largest value of a target whose square single precision holds with all digits; see `ranges.LEAST`."""
+"""The largest value whose square single precision holds with all digits; see `ranges.LEAST`."""
 
 SPLITS = ("train", "validation", "test", "extrapolation")
 
@@ -186,10 +184,11 @@ class Table(Task):
         table, first = self._table(), 1
         for rows in np.array_split(np.arange(len(table)), math.ceil(len(table) / CHECKED)):
             for name, column in zip(names, self._scaled(table.iloc[rows], names).T, strict=True):
-                if (largest := np.abs(column).max()) > LARGEST:
+                if (largest := np.abs(column).max()) > MOST:
                     raise UsageError(
                         f"{name} of {self.data} has numbers up to {largest:.0e} with task.scale={self.scale}, and "
-                        f"single precision ends at {LARGEST:.0e}: write it in another unit, or leave out those rows."
+                        f"single precision has no squares of numbers above {MOST:g}: write it in another unit, or "
+                        "leave out those rows."
                     )
                 apart = table[name].iloc[rows].nunique()
                 single = len(np.unique(column.astype(np.float32)))

@@ -38,7 +38,7 @@ def verify(options: argparse.Namespace) -> int:
     if options.longest is not None and not options.longest > 0:
         raise UsageError(f"--longest must be above 0 minutes, got {options.longest:g}.")
     chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
-    if options.store:
+    if options.store and paths.runs_dir().resolve() not in [folder.resolve() for folder in chosen.values()]:
         chosen |= {"store": paths.runs_dir()}
     total = Verified()
     for name, folder in chosen.items():

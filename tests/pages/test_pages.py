@@ -96,13 +96,12 @@ def test_every_verdict_is_a_button_that_shows_its_reason(table1: Loaded, html: s
         ([Verdict.NOT_COMPARABLE] * 3, "None of 3 printed numbers can be compared yet."),
         (
             [Verdict.EXACT, Verdict.AGREES, Verdict.DIFFERS, Verdict.FITTED, Verdict.NOT_COMPARABLE],
-            "Of 5 printed numbers, 2 agree, 1 differs; 1 agrees, but was used to choose the protocol; 1 cannot be "
-            "compared.",
+            "Of 5 printed numbers, 2 agree, 1 differs; 1 is fitted; 1 cannot be compared.",
         ),
         ([Verdict.AGREES] * 2, "Of 2 printed numbers, 2 agree, 0 differ."),
         (
             [Verdict.INCONCLUSIVE] * 3,
-            "Of 3 printed numbers, 0 differ, 3 are not decided, of which 3 have the same value as ours.",
+            "Of 3 printed numbers, 0 differ, 3 are inconclusive, of which 3 have the same value as ours.",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nalu_bench import files
+from nalu_bench import files, paths
 from nalu_bench.cli import main
 from nalu_bench.files import hashes
 from nalu_bench.plan import compose, experiment
@@ -325,6 +325,11 @@ def test_a_cell_of_which_no_block_has_ended_is_no_fault(part: Path) -> None:
     shutil.rmtree(part)
     (part.parents[1] / schema.CELL).unlink()
     assert main(["verify", "--store"]) == 0
+
+
+def test_a_store_that_is_named_twice_is_counted_once(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(paths.runs_dir()), "--store"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_a_cell_at_another_address_is_named(part: Path, capsys: pytest.CaptureFixture[str]) -> None:

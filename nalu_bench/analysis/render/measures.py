@@ -40,11 +40,11 @@ def in_words(metric: str, named: Mapping[str, str]) -> str:
     """What a metric measures: the words of the first pattern that it meets, else its name without underscores.
 
     >>> in_words("success_rate_recomputed", {"success_rate": "Share of solved seeds"}), in_words("W_1", {})
-    ("Share of solved seeds, recomputed from the source's runs", 'W 1')
+    ("Share of solved seeds, recomputed from the authors' runs", 'W 1')
     """
     name = metric.removesuffix(RECOMPUTED)
     told = next((words for pattern, words in named.items() if fnmatchcase(name, pattern)), name.replace("_", " "))
-    return told if name == metric else f"{told}, recomputed from the source's runs"
+    return told if name == metric else f"{told}, recomputed from the authors' runs"
 
 
 def _settings(settings: Sequence[Setting]) -> list[str]:

@@ -16,6 +16,9 @@ NOTHING_PRINTED = "no number is printed"
 ONLY_ALONE = "decided alone, but not after Holm's correction"
 """The note of a claim that is not decided because others are tested, too."""
 
+CLAIMED_SIDE = "lies on the claimed side"
+"""What the reason of a comparison says of a number whose interval is what a claim in words needs."""
+
 CHOSEN = "the protocol was chosen with this number in view"
 """The note of a number that is fitted, and of the number behind a claim."""
 

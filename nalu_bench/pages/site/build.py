@@ -12,7 +12,7 @@ from nalu_bench.pages.page import page
 from nalu_bench.pages.site import api, mirror, notebooks
 
 ROOM = 10_000_000
-"""Bytes of the pages of all experiments, in equal shares: beyond its share a page has no curves and no weights."""
+"""Bytes of the pages of all experiments, in equal shares: beyond its share a page has no runs, curves and weights."""
 
 LARGEST = 20_000_000
 """Bytes of the whole site."""

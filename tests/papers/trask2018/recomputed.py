@@ -360,7 +360,7 @@ def printed_severity() -> str:
 def failing() -> str:
     found = table("table5").query("metric == 'failing' and split == 'outside'").set_index("setting")["ours"]
     others = found.drop(["activation=linear", "activation=prelu"])
-    return f"{100 * others.min():.0f} % or more of the seeds fail"
+    return f"{100 * others.min():.0f} % or more of the networks do"
 
 
 def severity_inside() -> str:
