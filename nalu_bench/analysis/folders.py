@@ -1,5 +1,6 @@
 """The folders of results: the user's own, and those that travel with an installation."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,11 +48,18 @@ def committed(results: Path, name: str) -> Iterator[Path]:
 
 
 def usable(wanted: Sequence[Wanted], results: Path) -> list[Path]:
-    """The folders of committed results with runs of these cells, all judged by the criteria that their tasks have."""
+    """The folders of committed results with runs of these cells, all judged by the criteria that their tasks have.
+
+    A damaged folder costs only its own runs, with a warning.
+    """
     cells = {want.cell.digest: want.cell for want in wanted}
     found = []
     for path in sorted(results.glob(f"*/*/{MANIFEST}")):
-        held = (read_manifest(path.parent) or {})["cells"]
+        try:
+            held = (read_manifest(path.parent) or {"cells": {}})["cells"]
+        except UsageError as error:
+            warnings.warn(f"its runs do not count as finished: {error}", stacklevel=2)
+            continue
         shared = cells.keys() & held.keys()
         if shared and all(held[digest]["criteria"] == judged_by(cells[digest]) for digest in shared):
             found.append(path.parent)

@@ -70,6 +70,10 @@ UNIT = re.compile(r"\{\w+\}( %| times)")
 """The unit that a sentence gives our number."""
 
 
+SPLIT = re.compile(r".*?( in (?:inter|extra)polation)?")
+"""The end of a place, `a × b in extrapolation`, if it names a split."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim of a source, or one of ours, with all that tests it.
@@ -126,9 +130,10 @@ def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
         return Outcome.UNTESTED
     if set(verdicts) <= {Verdict.AGREES, Verdict.EXACT}:
         return Outcome.HOLDS
-    if Verdict.DIFFERS not in verdicts or Verdict.NOT_COMPARABLE in verdicts:
-        return Outcome.OPEN
-    return Outcome.MIXED if {Verdict.AGREES, Verdict.EXACT} & set(verdicts) else Outcome.FAILS
+    if set(verdicts) == {Verdict.DIFFERS}:
+        return Outcome.FAILS
+    torn = Verdict.DIFFERS in verdicts and {Verdict.AGREES, Verdict.EXACT} & set(verdicts)
+    return Outcome.MIXED if torn and Verdict.NOT_COMPARABLE not in verdicts else Outcome.OPEN
 
 
 def claims(experiments: Sequence["Loaded"]) -> list[Claim]:
@@ -149,15 +154,14 @@ def spanned(values: Sequence[float], form: Format) -> str:
     """All of a few numbers, or the range of many, in one unit: `-80 and -11 points`; a dash if there is none.
 
     >>> spanned([0.12, 0.5], percent), spanned([5, 1, 2, 1], number), spanned([*range(9)], number), spanned([], number)
-    ('12 and 50 %', '1, 2 and 5', '0 to 8', '–')
+    ('12 and 50 %', '1, 1, 2 and 5', '0 to 8', '–')
     """
-    told = list(dict.fromkeys(form(value) for value in sorted(values) if not math.isnan(value)))
-    *others, last = told or ["–"]
+    *others, last = [form(value) for value in sorted(values) if not math.isnan(value)] or ["–"]
     unit = last.partition(" ")[2]
     before = [text.removesuffix(f" {unit}") for text in others]
-    if len(before) >= MOST_TOLD:
-        return f"{before[0]} to {last}"
-    return f"{', '.join(before)} and {last}" if before else last
+    if {*others} <= {last}:
+        return last
+    return f"{before[0]} to {last}" if len(before) >= MOST_TOLD else f"{', '.join(before)} and {last}"
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
@@ -199,14 +203,16 @@ def _corrected(lines: Sequence[Line]) -> str:
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many tests: `Missed at a² (4 of 4 tests), and nowhere else.`"""
+    """The places that miss a claim, and in how many tests: `Missed only in extrapolation, at a² (4 of 4 tests).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
+    splits = {found[1] or "" for found in map(SPLIT.fullmatch, counted) if found}
+    alone = splits.pop() if len(splits) == 1 else ""
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Missed at {'; '.join(told)}, and nowhere else."
+    return f"Missed only{alone}{',' if alone else ''} at {'; '.join(told).replace(alone, '')}."
 
 
 def _form(sentence: str) -> tuple[str, Format]:

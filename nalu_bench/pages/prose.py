@@ -17,8 +17,9 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     verdict   inconclusive
 
 `paper/artifact "a + b" answer` is what an experiment answers about it, if its kind of report answers anything. Of an
-experiment, `table2 verdicts` are the counts of all verdicts, `table2 compared` is the sentence on those on numbers, see
-`tally`, and `table2 seeds`, `table2 runs` and `table2 time` are the seeds asked for, the runs and the time of one core.
+experiment, `table2 verdicts` are the counts of all verdicts, `table2 compared` is the sentence on those on numbers and
+`table2 counted` the cells of a table of them, see `tally`; `table2 seeds`, `table2 runs` and `table2 time` are the
+seeds asked for, the runs and the time of one core.
 """
 
 import functools
@@ -37,7 +38,7 @@ from nalu_bench.analysis.table.formats import in_prose
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.pages.claims import plain as plain_number
-from nalu_bench.pages.tally import compared
+from nalu_bench.pages.tally import compared, counted
 from nalu_bench.plan import experiment
 
 MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
@@ -111,6 +112,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
             "runs": lambda: f"{manifest['runs']:,}",
             "seeds": lambda: f"{manifest['budget']['seeds']}",
             "compared": lambda: compared(table(folder)),
+            "counted": lambda: counted(table(folder)),
         }
         if form not in about:
             raise unknown("number of an experiment", form, about)

@@ -14,6 +14,13 @@ DECIDED = {
 }
 """What one compared number does, or several do -> their verdicts."""
 
+COLUMNS = {
+    "printed": tuple(Verdict), "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,),
+    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "fitted": (Verdict.FITTED,),
+    "not comparable": (Verdict.NOT_COMPARABLE,),
+}  # fmt: skip
+"""Column of a table of counts -> the verdicts that it counts."""
+
 SPENT = {
     Verdict.UNINFORMATIVE: ("is uninformative", "are uninformative"),
     Verdict.FITTED: ("is fitted", "are fitted"),
@@ -24,11 +31,23 @@ SPENT = {
 
 def compared(lines: Sequence[Line]) -> str:
     """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
-    numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]
-    again = [line for line in numbers if line.place.metric.endswith(RECOMPUTED)]
-    printed = [line for line in numbers if line not in again]
-    told = (_compared("printed numbers", printed), _compared("numbers recomputed from the authors' runs", again))
+    told = (
+        _compared("printed numbers", _printed(lines)),
+        _compared("numbers recomputed from the authors' runs", _printed(lines, again=True)),
+    )
     return " ".join(filter(None, told))
+
+
+def counted(lines: Sequence[Line]) -> str:
+    """How many numbers are printed, and how many of them have which verdict, as the cells of `COLUMNS` in Markdown."""
+    verdicts = [line.verdict for line in _printed(lines)]
+    return " | ".join(f"{sum(verdict in some for verdict in verdicts):,}" for some in COLUMNS.values())
+
+
+def _printed(lines: Sequence[Line], again: bool = False) -> list[Line]:
+    """The lines of printed numbers, or of those that were recomputed."""
+    numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]
+    return [line for line in numbers if line.place.metric.endswith(RECOMPUTED) == again]
 
 
 def _compared(what: str, lines: Sequence[Line]) -> str:

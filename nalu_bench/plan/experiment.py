@@ -104,8 +104,7 @@ PLACES = ("{number}", "{percent}", "{points}")
 """Where a sentence in plain words has our number."""
 
 MISSED = "{missed}"
-"""Where it says at which places a claim on several is missed, in how many tests, and that it is nowhere else; nothing
-if it is not missed."""
+"""Where it says at which places alone a claim on several is missed, and in how many tests; nothing if at none."""
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.files import hashes, write_atomically, write_folder_once
+from nalu_bench.files import hashes, read_text, write_atomically, write_folder_once
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.store import schema
@@ -31,7 +31,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
     """
     folder = root / cell.folder
     identity = json.dumps(cell.identity(), indent=1, sort_keys=True)
-    if not (folder / schema.CELL).exists():
+    if not _says(folder / schema.CELL, identity):
         write_atomically(folder / schema.CELL, lambda path: path.write_text(identity, encoding="utf-8"))
 
     def fill(part: Path) -> None:
@@ -53,6 +53,16 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
     written = write_folder_once(schema.parts_dir(folder) / result.block.span, fill)
     schema.failure_path(folder, result.block.span).unlink(missing_ok=True)
     return written
+
+
+def _says(path: Path, text: str) -> bool:
+    """Whether a file holds this text; True for what is no file, and stays."""
+    try:
+        return read_text(path) == text
+    except (FileNotFoundError, ValueError):
+        return False
+    except OSError:
+        return True
 
 
 def set_aside(root: Path, cell: Cell, part: Path) -> Path:

@@ -14,6 +14,7 @@ import pytest
 from reported import verdicts_of
 
 from nalu_bench import load, paths
+from nalu_bench.analysis import folders
 from nalu_bench.analysis import results as writer
 from nalu_bench.analysis.collect import collect
 from nalu_bench.analysis.measure.measured import by_cell
@@ -194,6 +195,16 @@ def test_damaged_results_are_refused_and_kept(plan: compose.Plan, tmp_path: Path
     with pytest.raises(UsageError, match="is damaged"):
         writer.write(plan, store, results)
     assert files(path.parent) == before
+
+
+def test_a_damaged_folder_costs_only_its_own_runs(plan: compose.Plan, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    sound = writer.write(plan, Store(tmp_path / "runs"), results)[0]
+    before = folders.usable(plan.cells, results)
+    shutil.copytree(sound, results / "mine/damaged")
+    (results / "mine/damaged/manifest.json").write_text("{")
+    with pytest.warns(UserWarning, match="its runs do not count as finished: .*mine/damaged is damaged"):
+        assert folders.usable(plan.cells, results) == before
 
 
 def test_new_seeds_join_the_committed_ones(plan: compose.Plan, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.pages import build
 from nalu_bench.pages.page import page
-from nalu_bench.pages.tally import compared
+from nalu_bench.pages.tally import compared, counted
 from nalu_bench.verify.folder import targets
 
 pytestmark = pytest.mark.pictures
@@ -123,6 +123,14 @@ def test_a_page_has_the_text_beside_its_experiment_if_that_is_about_its_results(
     shutil.copytree(table1.folder, tmp_path / "results/madsen2020/table1")
     other = page(Loaded(table1.experiment, tmp_path / "results/madsen2020/table1"))
     assert "The rate of the NAC• is not decided" not in other
+
+
+def test_counts_of_verdicts_fill_the_cells_of_a_table() -> None:
+    met = [Verdict.EXACT, Verdict.AGREES, Verdict.UNINFORMATIVE, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE]
+    assert (
+        counted([Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in met])
+        == "5 | 2 | 0 | 2 | 0 | 1"
+    )
 
 
 def test_the_rows_behind_a_number_are_on_the_page(table1: Loaded, html: str) -> None:

@@ -107,6 +107,19 @@ def test_the_folder_of_a_cell_says_what_its_address_is_the_hash_of(store: Store,
     assert {"device", "mode", "torch", "numpy", "python", "commit", "processor", "finished"} <= set(manifest)
 
 
+@pytest.mark.parametrize("text", ["[]", "{", "\xff"])
+def test_a_damaged_configuration_is_written_again_with_the_next_part(
+    store: Store, make_cell: MakeCell, text: str
+) -> None:
+    cell = make_cell(steps=0)
+    train(store, cell, range(1))
+    path = store.root / cell.folder / schema.CELL
+    before = path.read_bytes()
+    path.write_text(text, encoding="latin-1")
+    train(store, cell, range(WIDTH, WIDTH + 1))
+    assert path.read_bytes() == before
+
+
 def test_an_unknown_cell_has_no_runs(store: Store, make_cell: MakeCell) -> None:
     cell = make_cell()
     assert store.stored_seeds(cell) == set()
