@@ -58,7 +58,7 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
     alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
     silent = {"is inconclusive"} | ({"agrees"} if alike else set())  # where none could agree, 0 would say too much
     told = [_counted(count, does) for does, count in counts.items() if count or not silent.intersection(does)]
-    equal = f", of which {alike:,} have the same value as ours" if alike else ""
+    equal = f", of which {alike:,} {'have' if alike > 1 else 'has'} the same value as ours" if alike else ""
     rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]
     return f"Of {found.total():,} {what}, {', '.join(told)}{equal}{''.join(rest)}."
 

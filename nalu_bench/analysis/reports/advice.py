@@ -51,7 +51,7 @@ def _rest(reliable: Mapping[str, Sequence[str]], best: str, rates: Rates) -> Ite
             yield f"{_units(able)} on {at}"
         elif at not in reliable[best]:
             most = max(rates, key=lambda unit: rates[unit].get(at, 0.0))
-            yield f"no unit on {at}, where the best is {style.label(most)} with {percent(rates[most].get(at, 0.0))}"
+            yield f"on {at} the best is {style.label(most)} with {percent(rates[most].get(at, 0.0))}"
 
 
 def _units(units: Sequence[str]) -> str:

@@ -101,7 +101,7 @@ def test_the_figure_has_a_map_for_every_operation_with_every_share() -> None:
         ),
         (
             {"single_nmu": {ONE: 1.0, BOTH: 0.1}},
-            r"^No unit on all 2 ranges; NMU on 1 of 2; no unit on \[-2, 2\], where the best is NMU with 10 %.$",
+            r"^No unit on all 2 ranges; NMU on 1 of 2; on \[-2, 2\] the best is NMU with 10 %.$",
         ),
     ],
 )  # fmt: skip
