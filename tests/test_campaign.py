@@ -112,7 +112,7 @@ def test_status_trains_nothing_and_tells_hours_left(file: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["none.yaml"], "a campaign must be a file with a list of experiments, and there is no file"),
+        (["none.yaml"], "a campaign must be a file with a list of experiments, and none.yaml is not there"),
         (["FILE", "seeds=3"], "a campaign takes machine settings alone, such as device.workers=2, got seeds=3"),
         (["FILE", "model=nmu"], "got model=nmu; write it into the file"),
     ],

@@ -19,7 +19,7 @@ from nalu_bench import files, paths
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.files import require_file
-from nalu_bench.plan import compose, looks
+from nalu_bench.plan import compose, experiment, looks
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
 
@@ -147,7 +147,9 @@ def test_a_name_in_a_users_file_cannot_leave_its_folder(
     home: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "conf/model/mine.yaml").write_text(MODEL.replace("name: mine", f"name: {name}"))
-    assert "a name must consist of" in refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")
+    assert "a name must begin with a letter" in refused(
+        capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke"
+    )
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "madsen2020/../../../evil", "local/../../evil"])
@@ -219,7 +221,8 @@ def test_nothing_in_the_package_can_unpickle_or_instantiate() -> None:
         (EXPERIMENT.replace("Mine", '"\\e[31mred"'), "must hold texts of one line that can be printed"),
         (EXPERIMENT.replace("Mine", "'=HYPERLINK(1)'"), "must hold texts that a spreadsheet takes for no formula"),
         (EXPERIMENT.replace("Mine", "'-1+cmd'"), "must hold texts that a spreadsheet takes for no formula"),
-        (EXPERIMENT + "settings: {'$(ls)': model.hidden_size}\n", "a name must consist of"),
+        (EXPERIMENT.replace("[task=ten_parameter]", "[task=ten_parameter, budget=paper]"), "cannot choose its budget"),
+        (EXPERIMENT + "settings: {'$(ls)': model.hidden_size}\n", "a name must begin with a letter"),
     ],
 )
 def test_texts_of_an_experiment_are_what_they_say(
@@ -259,7 +262,16 @@ def test_a_name_of_an_experiment_that_commands_would_obey_is_refused(
 ) -> None:
     (home / f"conf/experiments/mine/{name}.yaml").write_text(EXPERIMENT)
     assert main(["list"]) == 0
-    assert "a name must consist of" in refused(capsys, "report", f"mine/{name}", "budget=smoke")
+    assert "a name must begin with a letter" in refused(capsys, "report", f"mine/{name}", "budget=smoke")
+
+
+@pytest.mark.parametrize("name", [".", "a,b", "a b"])
+def test_a_name_that_no_command_can_say_is_neither_listed_nor_recommended(
+    home: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / f"conf/experiments/mine/{name}.yaml").write_text(EXPERIMENT)
+    assert f"mine/{name}" not in experiment.names()
+    assert f"mine/{name}'" not in refused(capsys, "report", "mine/x", "budget=smoke")
 
 
 def test_a_column_of_a_table_ends_no_comment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -23,8 +22,8 @@ GRACE = 8
 WIDEST = 64
 """The longest side whose pairs of squares can be counted in single precision."""
 
-SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-"""Numbers in single precision."""
+SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), 1e15
+"""Of what an agent is told and pays: single precision holds squares of the latter, and means of many of them."""
 
 
 class Squares(NamedTuple):
@@ -99,13 +98,16 @@ class GridWorldTime(Environment[Squares]):
             raise unknown("observation", self.observation, OBSERVATIONS)
         if self.told not in TOLD:
             raise unknown("time that the agent is told", self.told, TOLD)
-        if not _is_number(self.scale) or not SMALLEST <= self.scale <= LARGEST / self.horizon:
+        most = LARGEST / self.horizon
+        if not _is_number(self.scale) or not SMALLEST <= self.scale <= most:
             raise UsageError(
-                f"the scale of the time must be above 0 and finite in single precision, got {self.scale!r}."
+                f"the scale of the time (time_scale) must lie in [{SMALLEST:.3g}, {most:.3g}], so that single "
+                f"precision holds all times, got {self.scale!r}."
             )
-        if not _is_number(self.early_cost) or not 0 <= self.early_cost < math.inf:
+        if not _is_number(self.early_cost) or not 0 <= self.early_cost <= most:
             raise UsageError(
-                f"the early_cost of a grid world must be a finite number of at least 0, got {self.early_cost!r}."
+                f"the early_cost of a grid world must lie in [0, {most:.3g}], so that single precision holds the "
+                f"squares of all rewards, got {self.early_cost!r}."
             )
 
     @property

@@ -203,7 +203,7 @@ def _corrected(lines: Sequence[Line]) -> str:
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many tests: `Missed only in extrapolation, at a² (4 of 4 tests).`"""
+    """The places that miss a claim, and in how many tests: `Its medians miss it only in extrapolation, at a².`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
@@ -212,7 +212,7 @@ def _missed(lines: Sequence[Line]) -> str:
     by_count = grouped(counted, lambda place: counted[place])
     tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
     told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Missed only{alone}{',' if alone else ''} at {'; '.join(told).replace(alone, '')}."
+    return f"Medians miss it only{alone}{',' if alone else ''} at {'; '.join(told).replace(alone, '')}."
 
 
 def _form(sentence: str) -> tuple[str, Format]:

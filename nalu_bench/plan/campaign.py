@@ -88,7 +88,8 @@ def load(path: Path) -> File:
         stand there twice, and for stages that do not rise.
     """
     if not path.is_file():
-        raise UsageError(f"a campaign must be a file with a list of experiments, and there is no file {path}.")
+        there = "is a folder, a pipe or a device" if path.exists() else "is not there"
+        raise UsageError(f"a campaign must be a file with a list of experiments, and {path} {there}.")
     try:
         folders.text(path)
         content = OmegaConf.to_container(OmegaConf.load(path))

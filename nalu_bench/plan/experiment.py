@@ -19,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, taken, unknown
 from nalu_bench.plan import folders
-from nalu_bench.plan.names import check_name, check_texts
+from nalu_bench.plan.names import NAME, check_name, check_texts
 from nalu_bench.plan.schemas import filled
 
 DEFAULT_BUDGET = "short"
@@ -35,6 +35,9 @@ TAKEN = ("task", "setting", "operation", "model", "split", "metric", "seed", "st
 
 LEAST_SHARE = 0.2
 """The share of the steps of the full scale from which on anything is compared (our choice)."""
+
+COMMANDS = ("budget", "experiment")
+"""Keys that are the command's to choose, and no cell's."""
 
 OWN_WIDTH = "device.width"
 """The setting of a machine that is among the words of results: blocks of another width have other bits."""
@@ -267,8 +270,8 @@ class Experiment:
 
 
 def names() -> list[str]:
-    """All experiments, as `<paper>/<artifact>`."""
-    return sorted(_files())
+    """All experiments that can be run, as `<paper>/<artifact>`."""
+    return sorted(_named(_files()))
 
 
 def shipped() -> set[str]:
@@ -294,7 +297,7 @@ def load(name: str) -> Experiment:
     """
     files = _files()
     if name not in files:
-        raise folders.unknown("experiment", name, files)
+        raise folders.unknown("experiment", name, _named(files))
     for part in name.split("/"):
         check_name(part)
     where = f"experiments/{name}.yaml"
@@ -315,6 +318,9 @@ def load(name: str) -> Experiment:
         raise UsageError(f"{where}: least_share must be above 0 and at most 1, got {read.least_share:g}.")
     for group in read.cells:
         check_name(group.role)
+        texts = [*group.overrides, *group.grid, *(str(text) for case in group.cases for text in case)]
+        if chosen := [text for text in texts if text.partition("=")[0].partition(".")[0] in COMMANDS]:
+            raise UsageError(f"{where}: a cell cannot choose its budget, which the command does, got {chosen[0]}.")
     for word, key in read.settings.items():
         check_name(word)
         if word in TAKEN:
@@ -337,6 +343,11 @@ def load(name: str) -> Experiment:
 def _stated(budget: OwnBudget) -> dict[str, Any]:
     """The values of a budget, without `overrides` if it has none."""
     return {key: value for key, value in asdict(budget).items() if key != "overrides" or value}
+
+
+def _named(names: Iterable[str]) -> list[str]:
+    """Those of the names that commands can say."""
+    return [name for name in names if all(NAME.fullmatch(part) for part in name.split("/"))]
 
 
 def _files() -> dict[str, Path]:

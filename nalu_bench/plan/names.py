@@ -15,7 +15,9 @@ FORMULA = re.compile(r"(?:[=@-]|\+(?![\w.@/]+=))(?![\d.]+(?:e[+-]?\d+)?$).+")
 def check_name(name: str) -> None:
     """Raise UsageError for a name of a configuration, an experiment or a word with letters that names do not have."""
     if not NAME.fullmatch(name):
-        raise UsageError(f"a name must consist of letters, digits, '_', '.' and '-', got '{name}'.")
+        raise UsageError(
+            f"a name must begin with a letter, a digit or '_' and hold no others but '.' and '-', got '{name}'."
+        )
 
 
 def check_texts(where: str, content: Any) -> None:

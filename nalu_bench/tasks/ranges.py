@@ -11,8 +11,8 @@ from nalu_bench.errors import UsageError
 
 Interval = tuple[float, float]
 
-LARGEST_TARGET = float(np.sqrt(np.finfo(np.float32).max))
-"""Its square is the largest that single precision holds."""
+LARGEST_TARGET = 1e15
+"""Errors of this size have a mean square in single precision (3e38), over a hundred million examples and more."""
 
 LEAST = 1.2e-19
 """The smallest number whose square single precision holds with all digits."""
@@ -75,8 +75,8 @@ def check_target(key: str, target: float) -> None:
         )
     if abs(target) > LARGEST_TARGET:
         raise UsageError(
-            f"{key} must give targets whose squared errors single precision holds (3e38), and they reach {target:.1g}; "
-            "choose a smaller range, or fewer inputs."
+            f"{key} must give targets up to {LARGEST_TARGET:g}, so that single precision holds the mean of their "
+            f"squared errors, and they reach {target:.1g}; choose a smaller range, or fewer inputs."
         )
 
 

@@ -15,7 +15,7 @@ from nalu_bench.datasets import csv_table
 from nalu_bench.datasets.ranges import SCALES, Scale, is_end, limits, partition
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
-from nalu_bench.tasks.ranges import LEAST
+from nalu_bench.tasks.ranges import LARGEST_TARGET, LEAST
 from nalu_bench.tasks.task import KEEP, Rows, Task
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 CHECKED = 100_000
 """The most rows in which they are counted at a time: numbers of a dense column of more may meet without harm."""
-
-MOST = 1.8e19
-"""The largest value whose square single precision holds with all digits; see `ranges.LEAST`."""
 
 SPLITS = ("train", "validation", "test", "extrapolation")
 
@@ -171,11 +168,11 @@ class Table(Task):
         sizes = self._scale(self.targets, "standard")[1]
         ends = np.abs(self._table()[self.targets].to_numpy()).max(axis=0)
         for name, size, end in zip(self.targets, sizes, ends, strict=True):
-            if not (size >= LEAST and end <= MOST):
+            if not (size >= LEAST and end <= LARGEST_TARGET):
                 raise UsageError(
-                    f"{name} of {self.data} must vary by {LEAST:g} or more and have values up to {MOST:g}, because "
-                    f"its errors are squared in single precision, and it varies by {size:.0e} and has values up to "
-                    f"{end:.0e}: write it in another unit. No task.scale helps, as errors are in units of the table."
+                    f"{name} of {self.data} must vary by {LEAST:g} or more and have values up to {LARGEST_TARGET:g}, "
+                    f"because its errors are squared in single precision, and it varies by {size:.0e} and has values "
+                    f"up to {end:.0e}: write it in another unit. No task.scale helps: errors are in the table's units."
                 )
 
     def _check_precision(self) -> None:
@@ -184,11 +181,11 @@ class Table(Task):
         table, first = self._table(), 1
         for rows in np.array_split(np.arange(len(table)), math.ceil(len(table) / CHECKED)):
             for name, column in zip(names, self._scaled(table.iloc[rows], names).T, strict=True):
-                if (largest := np.abs(column).max()) > MOST:
+                if (largest := np.abs(column).max()) > LARGEST_TARGET:
                     raise UsageError(
                         f"{name} of {self.data} has numbers up to {largest:.0e} with task.scale={self.scale}, and "
-                        f"single precision has no squares of numbers above {MOST:g}: write it in another unit, or "
-                        "leave out those rows."
+                        f"errors of more than {LARGEST_TARGET:g} may have no mean square in single precision: write it "
+                        "in another unit, or leave out those rows."
                     )
                 apart = table[name].iloc[rows].nunique()
                 single = len(np.unique(column.astype(np.float32)))

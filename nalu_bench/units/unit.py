@@ -65,6 +65,13 @@ class Unit(nn.Module):
                 f"inputs of {type(self).__name__} must have the shape (..., {self.in_features}), got {tuple(x.shape)}; "
                 "put the numbers of an example along the last axis."
             )
+        if x.is_meta and not all(
+            parameter.is_meta for parameter in self.parameters()
+        ):  # torch's product gives anything
+            raise CallError(
+                f"inputs of {type(self).__name__} must have values, as its parameters do, got a tensor of "
+                "the device meta."
+            )
         if x.ndim == 1:
             return self.columns(x.unsqueeze(-1)).squeeze(-1)
         return self.columns(x.mT).mT

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
     """Let a verb take an experiment and overrides."""
-    action = parser.add_argument("overrides", nargs="*", metavar="key=value", help="what to choose and to set")
+    action = parser.add_argument(
+        "overrides", nargs="*", default=[], metavar="key=value", help="what to choose and to set"
+    )
     action.completer = completion.overrides  # type: ignore[attr-defined]
 
 

@@ -114,6 +114,14 @@ def test_inputs_of_another_shape_are_refused(unit: str, shape: tuple[int, ...]) 
         registry.units.load(unit)(3, 1)(torch.ones(shape))
 
 
+def test_inputs_without_values_are_refused_unless_the_parameters_have_none() -> None:
+    x = torch.ones(2, 3, device="meta")
+    with pytest.raises(UsageError, match="must have values, as its parameters do"):
+        NAU(3, 1)(x)
+    with torch.device("meta"):
+        assert NAU(3, 1)(x).shape == (2, 1)
+
+
 def test_a_unit_has_a_name_and_a_version() -> None:
     for name, entry in registry.units.entries.items():
         cls = entry.load()

@@ -155,10 +155,10 @@ def test_a_picture_shows_lines_a_red_target_and_a_white_agent() -> None:
         ({"longest": 12.5}, "the longest of a grid world must be a whole number, got 12.5"),
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"told": "nothing"}, "unknown time that the agent is told 'nothing'"),
-        ({"scale": 0.0}, "above 0 and finite in single precision, got 0.0"),
-        ({"early_cost": -0.1}, "the early_cost of a grid world must be a finite number of at least 0, got -0.1"),
-        ({"early_cost": float("inf")}, "of at least 0, got inf"),
-        ({"early_cost": True}, "of at least 0, got True"),
+        ({"scale": 0.0}, "so that single precision holds all times, got 0.0"),
+        ({"early_cost": -0.1}, "so that single precision holds the squares of all rewards, got -0.1"),
+        ({"early_cost": float("inf")}, "so that single precision holds the squares of all rewards, got inf"),
+        ({"early_cost": True}, "so that single precision holds the squares of all rewards, got True"),
     ],
 )
 def test_values_that_cannot_be_are_refused(values: dict[str, Any], words: str) -> None:

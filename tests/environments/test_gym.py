@@ -107,8 +107,8 @@ def test_an_action_that_is_none_is_refused(action: float) -> None:
     ("values", "words"),
     [
         ({"observation": "sound"}, "unknown observation 'sound'"),
-        ({"scale": "x"}, "above 0 and finite in single precision, got 'x'"),
-        ({"early_cost": -1}, "must be a finite number of at least 0, got -1"),
+        ({"scale": "x"}, "so that single precision holds all times, got 'x'"),
+        ({"early_cost": -1}, "so that single precision holds the squares of all rewards, got -1"),
         ({"num_envs": 0}, "num_envs must be a whole number of at least 1, got 0"),
         ({"render_mode": "human"}, "unknown render_mode 'human'"),
     ],

@@ -67,7 +67,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, text: str, told: st
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"a campaign must be a file .* and there is no file"):
+    with pytest.raises(UsageError, match=r"a campaign must be a file .* is not there"):
         campaign.load(tmp_path / "none.yaml")
 
 

@@ -13,6 +13,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
+from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, steps, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Shown, Table, Theirs, ours
@@ -125,10 +126,11 @@ def _errors(place: Place, runs: pd.DataFrame, kind: str) -> Iterator[Row]:
     splits = dict.fromkeys([*task.evaluated, *task.tested])
     columns = {split: task.judging for split in splits if f"{split}_{task.judging}" in runs}
     columns |= {split: task.selecting for split in task.evaluated if split not in columns}
+    better = Better.HIGHER if task.larger_is_better else Better.LOWER
     for split, measure in columns.items():
         if f"{split}_{measure}" in runs:
-            errors = medians.finite_or_worst(runs[f"{split}_{measure}"])
-            median, compare = Value(*medians.median_of(errors)), against_printed(errors)
+            errors = medians.finite_or_worst(runs[f"{split}_{measure}"], task.larger_is_better)
+            median, compare = Value(*medians.median_of(errors)), against_printed(errors, better=better)
             yield row_of(place.at(split=split, metric=measure), median, runs, compare=compare)
 
 

@@ -13,10 +13,10 @@ RATIOS = 10_000
 """Resamples behind the interval of a ratio."""
 
 
-def finite_or_worst(errors: "pd.Series[float]") -> Array:
+def finite_or_worst(errors: "pd.Series[float]", larger_is_better: bool = False) -> Array:
     """The errors, infinite if not finite: a run that failed or diverged at once counts as infinitely bad."""
     values = errors.to_numpy(float)
-    return np.where(np.isfinite(values), values, np.inf)
+    return np.where(np.isfinite(values), values, -np.inf if larger_is_better else np.inf)
 
 
 def median_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:

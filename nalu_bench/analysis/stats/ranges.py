@@ -59,7 +59,8 @@ def compare_single(
     no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
 
     Args:
-        samples: one number per seed; those that are not finite count as +inf, never dropped.
+        samples: one number per seed; those that are not finite count as the worst, -inf where higher is better and +inf
+            else, and are never dropped.
         printed: the number as printed, such as "21.4", "0.0", ">999" or "<.0001".
         span: lowest and highest value that such a number may have.
         better: which of two such numbers is better, for the words.
@@ -80,7 +81,7 @@ def compare_single(
         raise ValueError(f"samples must have one dimension, got shape {numbers.shape}: pass one value per seed")
     given = read_printed(printed) if off is None else read_off(float(printed), off)
     diverged = int(np.sum(~np.isfinite(numbers)))
-    numbers = np.where(np.isfinite(numbers), numbers, math.inf)
+    numbers = np.where(np.isfinite(numbers), numbers, -math.inf if better is Better.HIGHER else math.inf)
     worst = (f"seeds without a finite error, the worst: {diverged}",) if diverged else ()
     notes = ("reconstructed protocol", *worst)
     if numbers.size < 2:

@@ -1,8 +1,15 @@
 """Medians of errors of which some may be infinite, and their ratios."""
 
 import numpy as np
+import pandas as pd
 
-from nalu_bench.analysis.stats.medians import between_of, ratio_of
+from nalu_bench.analysis.stats.medians import between_of, finite_or_worst, ratio_of
+
+
+def test_what_diverged_is_the_worst_whichever_way_is_better() -> None:
+    values = pd.Series([0.5, np.nan, np.inf])
+    assert finite_or_worst(values).tolist() == [0.5, np.inf, np.inf]
+    assert finite_or_worst(values, larger_is_better=True).tolist() == [0.5, -np.inf, -np.inf]
 
 
 def test_the_interval_of_a_ratio_holds_the_true_ratio_about_as_often_as_it_says() -> None:

@@ -63,6 +63,12 @@ def test_diverged_seeds_are_counted_in_the_note_and_in_the_range() -> None:
     assert comparison.difference == pytest.approx(0.5)
 
 
+def test_a_diverged_seed_is_the_worst_where_higher_is_better() -> None:
+    comparison = compare_single([0.7, 0.8, 0.9, math.nan], "0.8", (0, 1), Better.HIGHER)
+    assert comparison.low == -math.inf
+    assert comparison.difference == pytest.approx(-0.05)
+
+
 @pytest.mark.parametrize(
     ("samples", "printed", "verdict"),
     [
