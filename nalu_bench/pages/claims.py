@@ -57,6 +57,9 @@ def plain(value: float) -> str:
 MOST_TOLD = 4
 """The most numbers of a claim that are told one by one; of more, their range."""
 
+TIMES = {2: " (twice)", 3: " (3 times)"}
+"""How often a number is met -> what stands behind it."""
+
 FORMS: dict[str, Format] = dict(zip(PLACES, (plain, percent, points), strict=True))
 """Place in a sentence -> how our number is written there."""
 
@@ -154,14 +157,18 @@ def spanned(values: Sequence[float], form: Format) -> str:
     """All of a few numbers, or the range of many, in one unit: `-80 and -11 points`; a dash if there is none.
 
     >>> spanned([0.12, 0.5], percent), spanned([5, 1, 2, 1], number), spanned([*range(9)], number), spanned([], number)
-    ('12 and 50 %', '1, 1, 2 and 5', '0 to 8', '–')
+    ('12 and 50 %', '1 (twice), 2 and 5', '0 to 8', '–')
     """
-    *others, last = [form(value) for value in sorted(values) if not math.isnan(value)] or ["–"]
-    unit = last.partition(" ")[2]
+    told = Counter(form(value) for value in sorted(values) if not math.isnan(value))
+    *others, last = told or ["–"]
+    unit = last.partition(" ")[2] if last[0].isdigit() or last[0] in "-–" else ""
     before = [text.removesuffix(f" {unit}") for text in others]
-    if {*others} <= {last}:
+    if not before:
         return last
-    return f"{before[0]} to {last}" if len(before) >= MOST_TOLD else f"{', '.join(before)} and {last}"
+    if told.total() > MOST_TOLD:
+        return f"{before[0]} to {last}"
+    *first, end = [f"{text}{TIMES.get(count, '')}" for text, count in zip([*before, last], told.values(), strict=True)]
+    return f"{'; '.join(first) if ',' in ''.join(first) else ', '.join(first)} and {end}"
 
 
 def _of(loaded: "Loaded") -> Iterator[Claim]:
