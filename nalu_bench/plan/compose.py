@@ -47,6 +47,9 @@ GROUPS = ("task", "model", "recipe", "budget", "device")
 MACHINE_KEYS = ("device", "compile", "committed", "logger")
 VERSION_BASE = "1.3"
 
+RECIPE = "recipe."
+"""The start of the keys of a recipe."""
+
 MOST_SEEDS = 100_000
 """A thousand times what papers train; more can only be a slip."""
 
@@ -655,8 +658,20 @@ def _plan(
         raise UsageError(f"device.width must be from 1 to {MOST_WIDTH:,}, got {width:,}.")
     registry.loggers.entry(logger)
     _check_labels(cells)
+    _refuse_unread(cells, overrides)
     machine = Machine(config.device.name, compiled, workers, width, logger)
     return Plan(experiment, cells, machine, budget, _words(overrides), bool(committed), hydra_overrides)
+
+
+def _refuse_unread(cells: Sequence[Wanted], overrides: Iterable[Override]) -> None:
+    """Raise UsageError for a value of the recipe that was typed, and has no effect in any cell."""
+    keys = [one.key_or_group.removeprefix(RECIPE) for one in overrides if one.key_or_group.startswith(RECIPE)]
+    for key in keys:
+        without = [want.cell.recipe.unread_with(key) for want in cells]
+        if without and all(without):
+            raise UsageError(
+                f"{RECIPE}{key} has no effect with {without[0]}; set that, too, or leave {RECIPE}{key} out."
+            )
 
 
 def _check_labels(cells: Iterable[Wanted]) -> None:

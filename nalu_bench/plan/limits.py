@@ -50,7 +50,7 @@ def _must(value: float, most: int) -> str:
         single = float(np.float32(value))
     if not math.isfinite(single):
         return "be a number up to 3e38"
-    return "be 1e-38 or more in size, as single precision needs" if value and abs(single) < TINY else ""
+    return "be 1.2e-38 or more in size, as single precision needs" if value and abs(single) < TINY else ""
 
 
 def single(value: Any) -> Any:

@@ -14,6 +14,10 @@ COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")
 
 
+UNREAD = "unread"
+"""The fact of a registered optimiser, schedule or clipping that names the values of a recipe that it does not read."""
+
+
 @dataclass
 class Recipe:
     """One training protocol.
@@ -128,6 +132,14 @@ class Recipe:
                 f"recipe.updates={self.updates} must have an optimiser whose corrections do not count the steps, got "
                 f"{self.optimizer}; choose rmsprop, rmsprop_tf or sgd."
             )
+
+    def unread_with(self, key: str) -> str:
+        """The setting with which a value has no effect, such as `recipe.clipping=none`; empty if it has one."""
+        if key == "restart" or (key.startswith("reinitialize_") and key != "reinitialize_after"):
+            return "" if self.reinitialize_after else "recipe.reinitialize_after=0"
+        return next(
+            (f"recipe.{kind.kind}={name}" for kind, name in self.chosen() if key in kind.fact(name, UNREAD, ())), ""
+        )
 
     def chosen(self) -> list[tuple[registry.Registry, str]]:
         """The registered functions and rules that the recipe names: their versions belong to a run's identity."""

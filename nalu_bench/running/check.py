@@ -46,8 +46,8 @@ def _check_torch() -> None:
     except Exception as error:  # its libraries raise whatever they like
         first = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
         raise UsageError(
-            f"torch cannot be imported here: {first:.300}; see the variables of its libraries (TORCH_..., TQDM_...), "
-            "or install it again."
+            f"torch cannot be imported here: {first:.300}; if memory is limited (ulimit -v), raise the limit; else see "
+            "the variables of its libraries (TORCH_..., TQDM_...), or install it again."
         ) from None
 
 

@@ -8,7 +8,7 @@ from nalu_bench.registry import register
 Gradients = dict[str, Tensor]
 
 
-@register("none", version=1)
+@register("none", version=1, unread=["clip_at"])
 def none(gradients: Gradients, limit: float) -> Gradients:
     """The gradients unchanged; `limit` is not used."""
     return gradients

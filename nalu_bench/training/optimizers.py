@@ -30,7 +30,7 @@ def adam(
     return step_size * mean / (square.sqrt() / correction + recipe.epsilon), (mean, square)
 
 
-@register("rmsprop", version=1)
+@register("rmsprop", version=1, unread=["beta1"])
 def rmsprop(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:
@@ -39,7 +39,7 @@ def rmsprop(
     return step_size * gradient / (square.sqrt() + recipe.epsilon), (moments[0], square)
 
 
-@register("rmsprop_tf", version=1, first_square=1.0)
+@register("rmsprop_tf", version=1, first_square=1.0, unread=["beta1"])
 def rmsprop_tf(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:
@@ -51,7 +51,7 @@ def rmsprop_tf(
     return step_size * gradient / (square + recipe.epsilon).sqrt(), (moments[0], square)
 
 
-@register("sgd", version=1)
+@register("sgd", version=1, unread=["beta1", "beta2", "epsilon"])
 def sgd(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
 ) -> tuple[Tensor, Moments]:

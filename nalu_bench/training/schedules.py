@@ -8,7 +8,7 @@ from torch import Tensor
 from nalu_bench.registry import register
 
 
-@register("constant", version=1)
+@register("constant", version=1, unread=["schedule_end"])
 def constant(share: Tensor, end: float) -> Tensor:
     """1 at every step; `end` is not used."""
     return torch.ones_like(share)

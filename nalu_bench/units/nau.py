@@ -6,7 +6,7 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
-from nalu_bench.units.unit import Initialiser, Unit, checked_clamp, uniform
+from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 
 def nau_range(in_features: int, out_features: int) -> float:
@@ -42,7 +42,7 @@ class NAU(Unit):
 
     def __init__(self, in_features: int, out_features: int, clamped: bool = True) -> None:
         super().__init__(in_features, out_features)
-        self.clamped = checked_clamp(clamped)
+        self.clamped = clamped
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:

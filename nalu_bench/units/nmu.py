@@ -4,7 +4,7 @@ from torch import Tensor
 
 from nalu_bench.registry import register
 from nalu_bench.units import functional
-from nalu_bench.units.unit import Initialiser, Unit, checked_clamp, uniform
+from nalu_bench.units.unit import Initialiser, Unit, uniform
 
 
 @register("nmu", version=1)
@@ -36,7 +36,7 @@ class NMU(Unit):
 
     def __init__(self, in_features: int, out_features: int, clamped: bool = True) -> None:
         super().__init__(in_features, out_features)
-        self.clamped = checked_clamp(clamped)
+        self.clamped = clamped
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:

@@ -79,9 +79,6 @@ class NPU(Unit):
         super().__init__(in_features, out_features)
         if init not in INITS:
             raise unknown("initialisation", init, INITS)
-        for name, value in (("imaginary", imaginary), ("gate", gate)):
-            if not isinstance(value, bool):
-                raise UsageError(f"{name} must be true or false, got {value!r}.")
         self.init = init
         self.epsilon = checked(epsilon)
         self.W_re = self.matrix()

@@ -1,6 +1,7 @@
 """The base class of all arithmetic units, and the distributions of their initial weights."""
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor, nn
 
-from nalu_bench.errors import CallError, UsageError
+from nalu_bench.errors import CallError
 
 Initialiser = Callable[[Tensor, Generator | None], object]
 
@@ -153,22 +154,24 @@ def _size(what: str, given: Any) -> int:
 
 
 def _then_drawn(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor that draws the initial weights at its end, unless a subclass's constructor has called it."""
+    """A constructor that draws the initial weights at its end, unless a subclass's constructor has called it.
+
+    It refuses an option that must be true or false, and is neither: a text such as "False" would be true.
+    """
+    known = inspect.signature(init).parameters
+    flags = [name for name, option in known.items() if option.annotation in (bool, "bool")]
 
     @functools.wraps(init)
     def outermost(self: Unit, *sizes: Any, **options: Any) -> None:
+        given = dict(zip(known, (self, *sizes), strict=False)) | options
+        for name in flags:
+            if not isinstance(given.get(name, True), bool):
+                raise CallError(f"{name} must be true or false, got {given[name]!r}.")
         init(self, *sizes, **options)
         if type(self).__init__ is outermost:
             self.reset_parameters()
 
     return outermost
-
-
-def checked_clamp(clamped: bool) -> bool:
-    """Whether a unit clamps its weights after every step. Raises UsageError unless it is true or false."""
-    if not isinstance(clamped, bool):
-        raise UsageError(f"clamped must be true or false, got {clamped!r}.")
-    return clamped
 
 
 def uniform(low: float, high: float) -> Initialiser:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nalu_bench.plan.cell import Wanted
@@ -14,9 +14,10 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 
 def _is_time(text: str) -> bool:
-    """Whether a text is a time, of a day that there was, as training writes it."""
+    """Whether a text is a time that was, as training writes it; clocks may differ by a day."""
     try:
-        return bool(TIME.fullmatch(text) and datetime.fromisoformat(text))
+        latest = datetime.now(UTC) + timedelta(days=1)
+        return bool(TIME.fullmatch(text) and datetime.fromisoformat(text).replace(tzinfo=UTC) <= latest)
     except ValueError:
         return False
 

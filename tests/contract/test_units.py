@@ -122,6 +122,17 @@ def test_inputs_without_values_are_refused_unless_the_parameters_have_none() -> 
         assert NAU(3, 1)(x).shape == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("unit", "option"), [("nalu", "shared"), ("linear", "bias"), ("nru", "smooth"), ("nau", "clamped")]
+)
+@pytest.mark.parametrize("value", ["False", 0, None])
+def test_an_option_that_must_be_true_or_false_is_neither_a_text_nor_a_number(
+    unit: str, option: str, value: object
+) -> None:
+    with pytest.raises(UsageError, match=f"{option} must be true or false, got {value!r}"):
+        registry.units.load(unit)(3, 1, **{option: value})
+
+
 def test_a_unit_has_a_name_and_a_version() -> None:
     for name, entry in registry.units.entries.items():
         cls = entry.load()

@@ -567,6 +567,12 @@ def a_day_that_there_was_not(folder: Folder) -> None:
         part["finished"] = "2026-02-31T12:00:00Z"
 
 
+@forgery(TABLE1, "states finished '2999-01-01T12:00:00Z' in manifest.json, which no training writes")
+def a_day_that_has_not_been(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part["finished"] = "2999-01-01T12:00:00Z"
+
+
 @forgery(TABLE1, "its folder is madsen2020/table3, and must be madsen2020/table1")
 def the_name_of_another_experiment(folder: Folder) -> None:
     folder.path = folder.path.rename(folder.path.with_name("table3"))

@@ -1,5 +1,6 @@
 """Any cells on any tasks: success, speed of convergence, sparsity and errors, one row a cell."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -75,12 +76,12 @@ class Cells(Kind):
         solved = {name: shown for name, shown in SOLVED.items() if any(line.place.metric == name for line in lines)}
         errors = list(dict.fromkeys((line.place.split, line.place.metric) for line in lines if line.place.split))
         printed = {(line.place.split, line.place.metric) for line in lines if line.printed}
-        words = _words(cells)
+        words, names = _words(cells), _names(cells)
         rows: list[list[Shown]] = []
         for place, mine in cells.items():
             found = {(line.place.split, line.place.metric): line for line in mine}
             row: list[Shown] = [_told(place, word) for word in words]
-            row += [style.label(place.model), f"{max(line.n_seeds for line in mine)}"]
+            row += [names[place.model], f"{max(line.n_seeds for line in mine)}"]
             row += [ours(found.get(("", name)), form) for name, (_, form) in solved.items()]
             row += [shown for error in errors for shown in _beside(found.get(error), error in printed)]
             rows.append(row)
@@ -103,7 +104,8 @@ class Cells(Kind):
         for axis, ((split, metric), mine) in zip(axes[0], panels.items(), strict=True):
             _draw(axis, places, mine)
             axis.set_xlabel(f"{split} {metric}" if split else "share solved")
-        names = [", ".join([*(_told(place, word) for word in words), style.label(place.model)]) for place in places]
+        models = _names(places)
+        names = [", ".join([*(_told(place, word) for word in words), models[place.model]]) for place in places]
         axes[0][0].set_yticks(range(len(places)), names)
         axes[0][0].invert_yaxis()
         figure.suptitle("Symbols: shares of seeds, and medians of errors over them.  Bars: 95 %", fontsize=8)
@@ -152,6 +154,13 @@ def _by_cell(lines: Sequence[Line]) -> dict[Place, list[Line]]:
 def _words(places: Collection[Place]) -> list[str]:
     """The words by which places differ, beside the model."""
     return [word for word in ("task", "operation", "setting") if len({getattr(one, word) for one in places}) > 1]
+
+
+def _names(places: Collection[Place]) -> dict[str, str]:
+    """Model -> its label, with its name where several have one label."""
+    labels = {place.model: style.label(place.model) for place in places}
+    often = Counter(labels.values())
+    return {model: f"{label} ({model})" if often[label] > 1 else label for model, label in labels.items()}
 
 
 def _told(place: Place, word: str) -> str:

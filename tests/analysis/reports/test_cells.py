@@ -48,6 +48,13 @@ def test_a_sweep_ends_in_its_table_and_is_reported_again(home: Path, capsys: pyt
     assert f"the name {NAME} must be another one" in capsys.readouterr().err
 
 
+def test_models_with_one_label_have_their_names_beside_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-m", "task=arithmetic", "unit=nac,nac_xavier", "budget=smoke", "compile=false"]) == 0
+    told = capsys.readouterr().out
+    assert "NAC₊ (nac)" in told
+    assert "NAC₊ (two_layer-nac_xavier)" in told
+
+
 def test_a_cell_that_failed_reads_as_nothing_measured_and_not_as_0(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
