@@ -194,6 +194,7 @@ def test_a_page_fits_its_window_and_a_reason_opens(html: str, width: int, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium to look at pages with")
 def test_no_page_scrolls_sideways_and_no_number_is_cut(tmp_path: Path) -> None:
     """Of every experiment, and the index."""
