@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from nalu_bench.pages.rendered import FOLDER
@@ -24,11 +25,17 @@ def write(folder: Path) -> None:
     with warnings.catch_warnings():  # names that are imported for annotations alone stay as they are written
         warnings.filterwarnings("ignore", "Error parsing type annotation")
         pdoc.pdoc("nalu_bench", "!nalu_bench[.]", *MODULES, output_directory=folder)
-    for page in folder.rglob("*.html"):
-        page.write_text(_without_dead_links(page.read_text(encoding="utf-8")), encoding="utf-8")
+    texts = {page.resolve(): page.read_text(encoding="utf-8") for page in folder.rglob("*.html")}
+    anchors = {page: set(re.findall(r'\sid="([^"]+)"', text)) for page, text in texts.items()}
+    for page, text in texts.items():
+        page.write_text(_without_dead_links(text, page, anchors), encoding="utf-8")
 
 
-def _without_dead_links(text: str) -> str:
-    """A page without links to members of a base class that it does not list, such as `NAU.forward`."""
-    anchors = set(re.findall(r'\sid="([^"]+)"', text))
-    return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in anchors else link[2], text)
+def _without_dead_links(text: str, page: Path, anchors: Mapping[Path, Collection[str]]) -> str:
+    """A page without links to members of a base class that no page lists, such as `NAU.forward`."""
+
+    def link(found: re.Match[str]) -> str:
+        target = (page.parent / found[1]).resolve() if found[1] else page
+        return found[0] if found[2] in anchors.get(target, [found[2]]) else found[3]
+
+    return re.sub(r'<a href="([^"#:]*)#([^"]+)">(.*?)</a>', link, text)
