@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
 from nalu_bench.pages.rendered import rendered
 
@@ -82,7 +82,7 @@ def _numbers(loaded: "Loaded") -> dict[str, Any]:
     printed = [line for line in numbers if line.printed_text]
     again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
     told = [f"{len(printed) - again} printed numbers"] if numbers else []
-    told += [f"{again} recomputed from the authors' runs"] if again else []
+    told += [f"{again} {FROM_RUNS}"] if again else []
     told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []
     badges = [
         {"look": verdict.name.lower(), "text": f"{counted[verdict]} {verdict}"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -21,7 +21,7 @@ UNIT = re.compile("|".join(UNITS))
 
 COUNTED = [verdict for verdict in Verdict if verdict is not Verdict.SAME_SEEDS]
 
-KINDS = {False: "printed", True: "recomputed from the authors' runs"}
+KINDS = {False: "printed", True: FROM_RUNS}
 """Whether a number is recomputed -> the words for it."""
 
 

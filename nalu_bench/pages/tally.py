@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 
 DECIDED = {
     ("agrees", "agree"): (Verdict.EXACT, Verdict.AGREES),
@@ -33,7 +33,7 @@ def compared(lines: Sequence[Line]) -> str:
     """What the verdicts on printed numbers say, a sentence for each kind of number; empty if none is printed."""
     told = (
         _compared("printed numbers", _printed(lines)),
-        _compared("numbers recomputed from the authors' runs", _printed(lines, again=True)),
+        _compared(f"numbers {FROM_RUNS}", _printed(lines, again=True)),
     )
     return " ".join(filter(None, told))
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.samples import NOT_MEANS
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 from nalu_bench.plan.setting import Setting
 
 
@@ -44,7 +44,7 @@ def in_words(metric: str, named: Mapping[str, str]) -> str:
     """
     name = metric.removesuffix(RECOMPUTED)
     told = next((words for pattern, words in named.items() if fnmatchcase(name, pattern)), name.replace("_", " "))
-    return told if name == metric else f"{told}, recomputed from the authors' runs"
+    return told if name == metric else f"{told}, {FROM_RUNS}"
 
 
 def _settings(settings: Sequence[Setting]) -> list[str]:

@@ -9,6 +9,9 @@ from nalu_bench.plan.setting import Setting
 RECOMPUTED = "_recomputed"
 """The end of a metric whose printed number is miscomputed and was computed again."""
 
+FROM_RUNS = "recomputed from the authors' runs"
+"""What a page says of such a number."""
+
 
 @dataclass(frozen=True)
 class Place:
