@@ -32,6 +32,9 @@ TABLES = ("table.csv", "table.md", "table.tex")
 """The files of the table."""
 
 FEW = f"over fewer than {FEWEST} seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
+
+OF_FULL = "of the full scale's"
+"""What the reason of a number says whose networks were trained for too few steps to be compared."""
 """A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
 
@@ -240,7 +243,7 @@ def _too_short(kind: Kind, budget: Mapping[str, Any]) -> list[str]:
     full, least, steps = kind.experiment.printed_steps, kind.experiment.least_share, budget["steps"]
     if steps >= least * full:
         return []
-    return [f"trained for {steps:,} steps, less than {percent(least)} of the full scale's {full:,}"]
+    return [f"trained for {steps:,} steps, less than {percent(least)} {OF_FULL} {full:,}"]
 
 
 def _remarks(lines: Sequence[Line], skipped: pd.DataFrame) -> list[str]:

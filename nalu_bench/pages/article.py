@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from nalu_bench import paths
-from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.markdown import escaped, plain
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
@@ -28,7 +28,7 @@ from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import in_a_line
 from nalu_bench.files import require_file
-from nalu_bench.pages import document, numbers, prose
+from nalu_bench.pages import document, numbers, prose, tally
 from nalu_bench.pages.claims import Outcome, by_question, claims, where
 from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
@@ -157,10 +157,10 @@ def _table(rows: Sequence[Sequence[object]], *header: str) -> str:
 
 def _scope(experiments: Sequence["Loaded"]) -> str:
     rows = [
-        [f"[{one.experiment.name}]({one.experiment.name}/table.md)", _title(one), scale(one), verdicts(one.folder)]
+        [f"[{one.experiment.name}]({one.experiment.name}/table.md)", _title(one), scale(one), tally.told(one.lines)]
         for one in experiments
     ]
-    return _table(rows, "experiment", "what", "run so far", "verdicts")
+    return _table(rows, "experiment", "what", "run so far", "printed numbers")
 
 
 def _by_question(experiments: Sequence["Loaded"]) -> dict[str, list[str]]:

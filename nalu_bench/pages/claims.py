@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.formats import Format, in_prose, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.plan.experiment import MISSED, PLACES
+from nalu_bench.plan.experiment import MISSED, PLACES, Plain
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -57,6 +57,9 @@ def plain(value: float) -> str:
 MOST_TOLD = 4
 """The most numbers of a claim that are told one by one; of more, their range."""
 
+MOST_UNDECIDED = 2
+"""The most tests among others that do not decide of which the intervals are told."""
+
 TIMES = {2: " (twice)", 3: " (3 times)"}
 """How often a number is met -> what stands behind it."""
 
@@ -88,6 +91,7 @@ class Claim:
         says: the claim in plain words; the quote if its experiment has none.
         found: what came out, in plain words; empty if nothing was measured.
         tested: our threshold, why it does not decide, and the share of the full scale's steps if it is not all of them.
+        over: where its tests are, as in `Plain`.
         lines: its tests, one for each setting.
     """
 
@@ -99,6 +103,7 @@ class Claim:
     says: str
     found: str
     tested: str
+    over: str
     lines: Sequence[Line]
 
     @property
@@ -115,7 +120,7 @@ class Claim:
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
         if all(line.verdict is Verdict.FITTED for line in self.lines):
-            return "not decided: it holds, but we made it after we had seen the runs"
+            return "not decided: it holds, but earlier runs had led us to it"
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
             holds = all(CLAIMED_SIDE in line.reason for line in self.lines)
             return (
@@ -124,8 +129,9 @@ class Claim:
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)
-        told = ", ".join(f"{outcome} in {counted[outcome]}" for outcome in Outcome if counted[outcome])
-        return f"{told} of {len(self.lines)} tests"
+        where, tests = self.over.split(maxsplit=1)
+        told = ", ".join(f"{outcome} {where} {counted[outcome]}" for outcome in Outcome if counted[outcome])
+        return f"{told} of {len(self.lines)} {tests}"
 
 
 def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:
@@ -174,17 +180,18 @@ def spanned(values: Sequence[float], form: Format) -> str:
 def _of(loaded: "Loaded") -> Iterator[Claim]:
     judged = [line for line in loaded.lines if line.verdict and line.in_words]
     steps, full = loaded.manifest["budget"]["steps"], loaded.experiment.printed_steps
-    shorter = f" Trained for {percent(steps / full)} of the full scale's steps." if steps < full else ""
+    shorter = f"Trained for {percent(steps / full)} of the full scale's steps." if steps < full else ""
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
-        asks, says, found, tested = ("", quote, "", "")
+        asks, says, found, tested, over = "", quote, "", "", Plain.over
         if plain:
-            asks, says, found = plain.asks, plain.says, _filled(plain.found, lines)
+            asks, says, found, over = plain.asks, plain.says, _filled(plain.found, lines), plain.over
         if plain and found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
-            tested = f"{_asked(plain.found, lines)}{_corrected(lines)}{shorter}".strip()
+            told = [_undecided(plain.found, lines), _asked(plain.found, lines), _corrected(lines), shorter]
+            tested = " ".join(filter(None, told))
         name, source = loaded.experiment.name, loaded.experiment.source
-        yield Claim(name, source, quote, lines[0].own, asks, says, found, tested, lines)
+        yield Claim(name, source, quote, lines[0].own, asks, says, found, tested, over, lines)
 
 
 def _key(line: Line) -> tuple[str, str, str]:
@@ -201,25 +208,34 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     return sentence.replace(place, told).replace(MISSED, _missed(lines)).strip()
 
 
+def _undecided(sentence: str, lines: Sequence[Line]) -> str:
+    """The numbers with their intervals of one or two tests among others that do not decide, as a sentence."""
+    left = [line for line in lines if _outcome({line.verdict}) is Outcome.OPEN]
+    if not 0 < len(left) < min(len(lines), MOST_UNDECIDED + 1):
+        return ""
+    form, unit = _form(sentence)[1], UNIT.search(sentence)
+    told = " and ".join(in_prose(*line.ours, form) for line in left)
+    return f"Not decided: {told}{unit[1] if unit else ''}."
+
+
 def _corrected(lines: Sequence[Line]) -> str:
     """Why one test does not decide although it would alone, as a sentence; empty for none, or several."""
     alone = [line for line in lines if ONLY_ALONE in line.notes]
     limit = HOLM.search(alone[0].reason) if len(alone) == 1 else None
     whose = "Its p" if len(lines) == 1 else "In the test that does not decide, p"
-    return f" {whose} is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
+    return f"{whose} is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
 
 
 def _missed(lines: Sequence[Line]) -> str:
-    """The places that miss a claim, and in how many tests: `Its medians miss it only in extrapolation, at a².`"""
+    """Where whole intervals miss a claim, and in how many tests: `They miss it in extrapolation at a² (2 of 4).`"""
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
     splits = {found[1] or "" for found in map(SPLIT.fullmatch, counted) if found}
     alone = splits.pop() if len(splits) == 1 else ""
     by_count = grouped(counted, lambda place: counted[place])
-    tests = f" of {len(lines)} test{'s' if len(lines) > 1 else ''}"
-    told = [f"{', '.join(by_count[count])} ({count}{tests})" for count in sorted(by_count, reverse=True)]
-    return f"Medians miss it only{alone}{',' if alone else ''} at {'; '.join(told).replace(alone, '')}."
+    told = [f"{', '.join(by_count[count])} ({count} of {len(lines)})" for count in sorted(by_count, reverse=True)]
+    return f"Whole intervals miss it{alone} at {'; '.join(told).replace(alone, '')}."
 
 
 def _form(sentence: str) -> tuple[str, Format]:

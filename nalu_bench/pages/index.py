@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
@@ -32,7 +33,8 @@ def index(experiments: Sequence["Loaded"]) -> str:
     verdicts = [line.verdict for line in numbers if line.verdict]
     return rendered(
         "index.html", title="nalu_bench: which claims hold?", questions=questions, answers=list(_answers(experiments)),
-        experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts),
+        experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts), total=len(verdicts),
+        short=sum(any(OF_FULL in note for note in line.notes) for line in numbers),
         meanings=meanings(verdicts),
         legend=[{"look": outcome.name.lower(), "sign": SIGNS[outcome], "text": str(outcome)} for outcome in Outcome],
     )  # fmt: skip

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from nalu_bench.analysis.outcome import duration, verdicts
+from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.render.markdown import escaped
+from nalu_bench.pages import tally
 from nalu_bench.pages.index import scale
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ Made by `nalu-bench report`; nothing here is edited. The pages of `experiments/`
 was chosen and what came out. `nalu-bench report --all` builds a page for every experiment and the index of all claims,
 `index.html`. `nalu-bench verify` checks every file and every number against the runs.
 
+Printed numbers: *agree* stands for the verdicts `exact` and `agrees`, *not decided* for `inconclusive` and
+`uninformative`. Sentences, and numbers that were computed again from the authors' runs, are not counted here.
+
 """
 
 
@@ -29,14 +33,14 @@ def listing(experiments: Sequence["Loaded"]) -> str:
         [
             f"`{one.experiment.name}`",
             f"[{escaped(one.experiment.about)}]({one.experiment.name}/table.md)",
+            tally.told(one.lines),
             _protocol(one),
             scale(one),
             duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",
-            verdicts(one.folder),
         ]
         for one in experiments
     ]
-    header = ["experiment", "what", "how", "run so far", "one core needs", "verdicts"]
+    header = ["experiment", "what", "printed numbers", "how", "run so far", "one core needs"]
     return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"
 
 

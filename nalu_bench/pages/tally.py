@@ -44,6 +44,13 @@ def counted(lines: Sequence[Line]) -> str:
     return " | ".join(f"{sum(verdict in some for verdict in verdicts):,}" for some in COLUMNS.values())
 
 
+def told(lines: Sequence[Line]) -> str:
+    """The same in words, without what does not occur: `41: 15 agree, 6 not decided, 20 not comparable`."""
+    (_, all_), *counts = zip(COLUMNS, counted(lines).split(" | "), strict=True)
+    found = ", ".join(f"{count} {verdict}" for verdict, count in counts if count != "0")
+    return f"{all_}: {found}" if found else "none"
+
+
 def _printed(lines: Sequence[Line], again: bool = False) -> list[Line]:
     """The lines of printed numbers, or of those that were recomputed."""
     numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]

@@ -120,11 +120,13 @@ class Plain:
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
             shares; and `{missed}` for a sentence with the places that miss the claim, if it is on several. It says
             nothing that another number would make false.
+        over: where its tests are, if there are several, in words such as `on distributions of inputs`.
     """
 
     asks: str
     says: str
     found: str
+    over: str = "in tests"
 
     def __post_init__(self) -> None:
         left = self.found.replace(MISSED, "", 1)
@@ -133,6 +135,8 @@ class Plain:
             left = left.replace(place, "", 1)
         if length - len(left) not in map(len, PLACES) or "{" in left or "}" in left:
             raise UsageError(f"found of a claim must hold one of {', '.join(PLACES)}, once, got {self.found!r:.200}.")
+        if len(self.over.split()) < 2:
+            raise UsageError(f"over of a claim must be words such as in tests, got {self.over!r:.200}.")
 
 
 @dataclass

@@ -17,7 +17,7 @@ from nalu_bench.pages.overview import HEADS, drawable, overview
 from nalu_bench.plan import experiment
 
 LINE = Line(Place(metric="claim_it"), Value(0.12, 0.07, 0.2), 100, 1000, Printed("it holds"), Verdict.AGREES)
-CLAIM = Claim("mine/it", "Mine 2026", "it holds", False, "Does it?", "It holds.", "", "", [LINE])
+CLAIM = Claim("mine/it", "Mine 2026", "it holds", False, "Does it?", "It holds.", "", "", "in tests", [LINE])
 
 
 TORN = [Verdict.AGREES, Verdict.DIFFERS]
@@ -33,7 +33,7 @@ def told(*verdicts: Verdict) -> Claim:
         ([Verdict.AGREES], Outcome.HOLDS, "holds"),
         ([Verdict.DIFFERS], Outcome.FAILS, "does not hold"),
         ([Verdict.INCONCLUSIVE], Outcome.OPEN, "not decided"),
-        ([Verdict.FITTED], Outcome.OPEN, "not decided: it holds, but we made it after we had seen the runs"),
+        ([Verdict.FITTED], Outcome.OPEN, "not decided: it holds, but earlier runs had led us to it"),
         ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "not trained enough to judge"),
         ([Verdict.AGREES] * 4, Outcome.HOLDS, "holds in 4 of 4 tests"),
         (
@@ -51,6 +51,20 @@ def told(*verdicts: Verdict) -> Claim:
 def test_the_tests_of_a_claim_say_one_thing_together(verdicts: list[Verdict], outcome: Outcome, words: str) -> None:
     claim = told(*verdicts)
     assert (claim.outcome, claim.verdict) == (outcome, words)
+
+
+def test_several_tests_are_named_as_the_experiment_names_them() -> None:
+    named = replace(told(*TORN), over="on sets of inputs")
+    assert named.verdict == "holds on 1, does not hold on 1 of 2 sets of inputs"
+
+
+def test_one_or_two_tests_among_others_that_do_not_decide_have_their_intervals() -> None:
+    one = nalu_bench.load("iit_report/challenges")
+    (found,) = [claim for claim in claims([one]) if claim.says.startswith("A NALU is very sensitive")]
+    left = [line.ours for line in found.lines if line.verdict is Verdict.INCONCLUSIVE]
+    assert 0 < len(left) <= 2
+    for value, low, high in left:
+        assert f"{100 * value:.0f} points [{100 * low:.0f}, {100 * high:.0f}]" in found.tested
 
 
 @pytest.mark.parametrize(("reason", "would"), [(f"it {CLAIMED_SIDE}", "hold"), ("it lies elsewhere", "not hold")])

@@ -56,7 +56,7 @@ class Claim:
         untested: why the claim cannot be tested; empty if it can.
         out_of_reach: why no number could lie on the claimed side, whatever is true; empty if one could.
         where: the place whose number this is, in words, if the claim is on several.
-        missed: of several places, those whose numbers do not lie on the claimed side, in words.
+        missed: of several places, those whose whole intervals lie on the other side, in words.
     """
 
     quantity: str
@@ -94,8 +94,9 @@ class Claim:
 
     @property
     def on_the_other_side(self) -> bool:
-        """Whether the number itself does not lie on the claimed side."""
-        return self.value < self.threshold if self.above else self.value > self.threshold
+        """Whether the number with its whole interval does not lie on the claimed side."""
+        low, high = self.limits(0.95) if self.limits else (self.value, self.value)
+        return high < self.threshold if self.above else low > self.threshold
 
     @property
     def ours(self) -> Value:

@@ -86,7 +86,7 @@ class Row:
 
 
 MISSED = "missed at "
-"""The start of the note that names the places of a claim whose numbers do not lie on the claimed side."""
+"""The start of the note that names the places of a claim whose whole intervals lie on the other side."""
 
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
@@ -124,7 +124,7 @@ class Line:
 
     @property
     def missed(self) -> list[str]:
-        """Of a claim on several places, those whose numbers do not lie on the claimed side."""
+        """Of a claim on several places, those whose whole intervals lie on the other side."""
         told = next((note for note in self.notes if note.startswith(MISSED)), MISSED)
         return told.removeprefix(MISSED).split(", ") if told != MISSED else []
 

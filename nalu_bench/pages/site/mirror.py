@@ -20,6 +20,9 @@ HOME, INDEX, API = "index.html", "results/index.html", "api"
 FENCE = re.compile(r"^(```\w+) .*", re.MULTILINE)
 """The head of a block of code that names its file, which the library does not know."""
 
+TABLE = re.compile(r"(results/\w+/\w+/)table\.md")
+"""A table in Markdown: links of documents lead to the page of its experiment instead, which suits narrow windows."""
+
 OWN = re.compile(r"(?:results|experiments)/(\w+/\w+)(?:/|\.md$)")
 """A page of one experiment."""
 
@@ -37,7 +40,7 @@ def write(pages: dict[str, str], site: Path) -> None:
     missing, known = dict(pages), set(pages)
     while missing:
         name, text = missing.popitem()
-        moved, linked = _moved(_navigable(text, name, pages), name)
+        moved, linked = _moved(_navigable(text, name, pages), name, known)
         _file(site, name).write_text(moved, encoding="utf-8")
         for other in linked - known:
             known.add(other)
@@ -68,12 +71,14 @@ def _navigable(text: str, name: str, pages: dict[str, str]) -> str:
     return text.replace("<body>", f"<body>\n{links}", 1)
 
 
-def _moved(text: str, name: str) -> tuple[str, set[str]]:
+def _moved(text: str, name: str, known: set[str]) -> tuple[str, set[str]]:
     """A page whose links suit the site, and the names of the files that it links to."""
     linked = set()
 
     def link(found: re.Match[str]) -> str:
         target = _target(normpath(join(dirname(name), found[2])))
+        if name.endswith(".md") and TABLE.fullmatch(target) and (page := TABLE.sub(r"\1report.html", target)) in known:
+            target = page
         linked.add(target)
         return found[1] + relpath(place(target), dirname(place(name)) or ".")
 

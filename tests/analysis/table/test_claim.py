@@ -98,6 +98,15 @@ def test_of_several_places_the_one_on_the_wrong_side_comes_first_then_the_one_th
     assert furthest_from_true([*found.values(), unknown]).quantity == "unknown"
 
 
+def test_places_that_miss_a_claim_are_those_whose_whole_intervals_do() -> None:
+    limits = {"missed": (1.0, 1.9), "near": (1.0, 2.5), "held": (2.5, 3.0)}
+    found = [replace(Claim("a ratio", 1.5, within(*both), 2.0), where=where) for where, both in limits.items()]
+    assert furthest_from_true([*found, replace(Claim("a ratio", 1.5, None, 2.0), where="computed")]).missed == (
+        "missed",
+        "computed",
+    )
+
+
 @pytest.mark.parametrize(("value", "verdicts"), [(1.0, ["differs", "inconclusive"]), (3.0, ["agrees", "agrees"])])
 def test_a_claim_on_many_places_differs_only_if_the_worst_of_so_many_does(value: float, verdicts: list[str]) -> None:
     """p = 0.012, and 0.12 among ten; that it holds in the worst of ten places needs no correction."""
