@@ -1,5 +1,6 @@
 """Reproducible experiments with neural arithmetic units: configuration, training, statistics, verdicts."""
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -7,11 +8,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_ONE_AT_A_TIME = threading.RLock()
+"""Held while cells train: neither Hydra nor torch's transformations know two threads."""
+
 
 def run(*words: str, **settings: Any) -> "Loaded":
     """Train what is missing of a sweep or an experiment, and report it: `run("model=nac,nau", seeds=25).table`.
 
-    A script calls it below the line `if __name__ == "__main__":`, because worker processes import the script.
+    A script calls it below the line `if __name__ == "__main__":`, because worker processes import the script. Calls of
+    several threads wait for each other.
 
     Args:
         words: as behind `nalu-bench run`: `task=arithmetic`, `task.operation=add,sub`; or `madsen2020/table1`.
@@ -28,7 +33,8 @@ def run(*words: str, **settings: Any) -> "Loaded":
         if not isinstance(word, str):
             listed = ": a list of words is written run(*words)" if isinstance(word, list | tuple) else ""
             raise UsageError(f'run takes words as texts, such as "seeds=25", got {word!r:.60}{listed}.')
-    return run.trained([*words, *(f"{key}={value}" for key, value in settings.items())])
+    with _ONE_AT_A_TIME:
+        return run.trained([*words, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def load(name: str, budget: str | None = None) -> "Loaded":

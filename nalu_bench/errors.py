@@ -87,6 +87,8 @@ def damage_named(path: Path, remedy: str) -> Iterator[None]:
     """Turn a failure to read files below `path` into a UsageError that names `path` and the remedy."""
     try:
         yield
+    except PermissionError as error:  # what is closed to this user may be sound
+        raise UsageError(f"{error.filename or path} must be open to this user; change its permissions.") from None
     except DAMAGE as error:
         raise UsageError(f"{path} is damaged ({damage_told(error)}); {remedy}.") from None
 

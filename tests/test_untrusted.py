@@ -147,7 +147,7 @@ def test_a_name_in_a_users_file_cannot_leave_its_folder(
     home: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "conf/model/mine.yaml").write_text(MODEL.replace("name: mine", f"name: {name}"))
-    assert "a name must begin with a letter" in refused(
+    assert "model/mine.yaml must say name: mine" in refused(
         capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke"
     )
 

@@ -50,11 +50,11 @@ def _has(line: Line, wanted: Mapping[str, str], lines: Sequence[Line]) -> bool:
     for key, value in wanted.items():
         if all(key not in _words(other) for other in lines):
             raise unknown("column", key, words)
-        known = {_words(other).get(key, "") for other in lines}
-        if known == {""}:
+        known = sorted({_words(other).get(key, "") for other in lines})
+        if known == [""]:
             raise UsageError(f"{key}={value} must be left out: no verdict here is on one {key}.")
         if value not in known:
-            raise unknown(key, value, known)
+            raise unknown(key, str(value), known)
     return all(words.get(key) == value for key, value in wanted.items())
 
 

@@ -106,9 +106,12 @@ class Loaded:
         Args:
             seeds: the seeds to draw; None for all. words: such as model="nmu", operation="mul".
         """
-        cells = learning_curves.cells(self.measured, **words)
+        if seeds is not None and (isinstance(seeds, str) or not isinstance(seeds, Collection)):
+            raise UsageError(f"seeds must be several of them, such as range(10) or [3], got {seeds!r}.")
+        cells = learning_curves.cells(self.measured, seeds, **words)
         if not cells:
-            raise UsageError(f"no cell of {self.experiment.name} has curves and the words {words}.")
+            asked = [f"{key}={value}" for key, value in words.items()] + ([] if seeds is None else [f"seeds={seeds}"])
+            raise UsageError(f"{self.experiment.name} has no curves{' of ' if asked else ''}{', '.join(asked)}.")
         with style.applied():
             return learning_curves.picture(self.measured, cells, seeds)
 

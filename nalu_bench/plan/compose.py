@@ -47,6 +47,9 @@ GROUPS = ("task", "model", "recipe", "budget", "device")
 MACHINE_KEYS = ("device", "compile", "committed", "logger")
 VERSION_BASE = "1.3"
 
+SHOWN = ("model.label", "model.look")
+"""Keys that tables and figures read from the file of a model."""
+
 RECIPE = "recipe."
 """The start of the keys of a recipe."""
 
@@ -408,6 +411,8 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
         raise UsageError("model.of tells the units of a model and cannot be set; choose them with unit=...")
     if key.endswith((".name", ".kind")):
         raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
+    if key in SHOWN:
+        raise UsageError(f"{key} is for tables and figures, and stands in the file of the model: change it there.")
     inner = OmegaConf.select(config, key, throw_on_missing=False)
     if OmegaConf.is_dict(inner) and not isinstance(value, dict):
         told = f"{key}.{next(iter(inner), 'NAME')}"
@@ -536,6 +541,12 @@ def _typed(config: DictConfig, groups: Sequence[str]) -> DictConfig:
             if OmegaConf.is_missing(config[key], fixed):
                 file = dict(group.split("=", 1) for group in groups).get(key, "*")
                 raise UsageError(f"{key}/{file}.yaml must set {fixed}.")
+    for key, file in (group.split("=", 1) for group in groups):
+        if (stated := str(config[key].name)) != file:
+            raise UsageError(
+                f"{key}/{file}.yaml must say name: {file}, as its file is called, and have _self_ as the last of its "
+                f"`defaults`, got the name {stated}."
+            )
     return config
 
 

@@ -16,7 +16,8 @@ from nalu_bench.store import schema
 def part_faults(part: Path) -> Iterator[str]:
     """A line for every contradiction between a part's name, its manifest, its files and their seeds.
 
-    Parts from before manifests held hashes are checked by their seeds alone.
+    Parts from before manifests held hashes are checked by their seeds alone. A file that the manifest does not name
+    changes nothing in a part; see `strangers`.
 
     Raises:
         OSError if one of its files is a pipe.
@@ -39,10 +40,17 @@ def part_faults(part: Path) -> Iterator[str]:
     yield from _seed_faults(part, seeds)
 
 
+def strangers(part: Path) -> Iterator[str]:
+    """A line for every file in a part that its manifest does not name, such as those that file managers leave."""
+    stated = read_json(part / schema.MANIFEST).get("files")
+    for name in sorted({path.name for path in part.iterdir()} - {schema.MANIFEST, *stated} if stated else ()):
+        yield f"{name} is not in {schema.MANIFEST}; remove it"
+
+
 def edited(folder: Path, manifest: Mapping[str, Any], among: Collection[str] | None = None) -> Iterator[str]:
-    """A line for every file of a folder, or some `among` them, that is not the one whose hash its manifest holds."""
+    """A line for every file of a manifest, or some `among` them, that is not the one whose hash it holds."""
     stated = {name: digest for name, digest in manifest["files"].items() if among is None or name in among}
-    yield from file_faults(stated, hashes(folder, among), schema.MANIFEST)
+    yield from file_faults(stated, hashes(folder, stated), schema.MANIFEST)
 
 
 def require_unedited(folder: Path, manifest: Mapping[str, Any], among: Collection[str]) -> None:

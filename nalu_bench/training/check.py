@@ -25,7 +25,7 @@ def check_network(cell: Cell, network: Network) -> None:
     units that ask for noise and get none, and no factors without a penalty.
 
     Raises:
-        ValueError if a unit returns what it must not; see `watch_units`.
+        ValueError if a unit returns what it must not, see `watch_units`, or if the task changes what it is given.
     """
     undrawn = sorted({name for name, _ in network.named_parameters()} - set(network.initialisers()))
     if undrawn:
@@ -108,10 +108,20 @@ def _check_output(unit: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
         )
     if output.dtype != given.dtype:
         raise ValueError(f"{name} must return the type of its inputs, {given.dtype}, got {output.dtype}")
-    if torch.is_grad_enabled() and not output.requires_grad and next(unit.parameters(), None) is not None:
+    if torch.is_grad_enabled() and (still := _without_gradient(unit, output)):
         raise ValueError(
-            f"{name} must return what has a gradient for its parameters, got none; leave out `detach` and `no_grad`"
+            f"{name} must return what has a gradient for its parameters, got none for {', '.join(still)}; leave out "
+            "`detach` and `no_grad`, or the parameter"
         )
+
+
+def _without_gradient(unit: Any, output: Tensor) -> list[str]:
+    """The parameters of a unit on which its output does not depend."""
+    parameters = dict(unit.named_parameters())
+    if not parameters or not output.requires_grad:
+        return [*parameters]
+    found = torch.autograd.grad(output.sum(), [*parameters.values()], retain_graph=True, allow_unused=True)
+    return [name for name, gradient in zip(parameters, found, strict=True) if gradient is None]
 
 
 @torch.no_grad()
@@ -124,8 +134,18 @@ def _own(stated: unit_files.UnitFile) -> Tensors:
 
 def _penalties(cell: Cell, network: Network) -> Tensors:
     """The penalties of the network on two examples."""
-    task = cell.task
-    drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
-    x, t = task.sample(some_numbers(task, 2), *map(tensors, drawn))
+    x, t = _sampled(cell.task)
     noise = torch.zeros(network.noise, 2) if network.noise else None
-    return task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
+    return cell.task.objective(network, x, t, registry.losses.load(cell.recipe.loss), noise)[1]
+
+
+def _sampled(task: Task) -> tuple[Tensor, Tensor]:
+    """Two examples; raises ValueError if the task changes what they are made of, which other cells have, too."""
+    drawn = task.seed_parameters(streams.numpy_generator("task", 0)), task.split_parameters("train")
+    numbers, own, common = some_numbers(task, 2), *map(tensors, drawn)
+    given = [numbers, *own.values(), *common.values()]
+    before = [value._version for value in given]
+    x, t = task.sample(numbers, own, common)
+    if [value._version for value in given] != before:
+        raise ValueError(f"`sample` of the task {task.kind} must leave what it is given as it is, and changes it")
+    return x, t

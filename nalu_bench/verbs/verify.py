@@ -18,7 +18,7 @@ def add(verbs: "asked.Verbs") -> None:
         "results/index.html and results/article.md, is not read: nalu-bench report --all makes it again.",
     )  # fmt: skip
     parser.add_argument("asked", nargs="*", metavar="EXPERIMENT or FOLDER", help="all committed results by default")
-    parser.add_argument("--store", action="store_true", help="check the run store, too")
+    parser.add_argument("--store", action="store_true", help="check the run store: alone, or beside what is named")
     parser.add_argument("--rerun", type=int, metavar="N", help="train N random finished blocks again and compare them")
     parser.add_argument("--seed", type=int, help="of the choice of these blocks")
     parser.add_argument("--longest", type=float, metavar="MINUTES", help="leave out blocks that took longer than this")

@@ -53,7 +53,8 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
         if text in known:
             found[text] = known[text]
         elif os.path.isdir(text):
-            found |= {str(path): path for _, path in _folders(Path(text))} or {text: Path(text)}
+            below = [*_folders(Path(text) / "results")] or [*_folders(Path(text))]
+            found |= {str(path): path for _, path in below} or {text: Path(text)}
         elif not known:
             raise UsageError(
                 f"{text!r} must be a folder or an experiment with results, and {home} holds none "

@@ -17,7 +17,7 @@ from nalu_bench.plan.identity import address
 from nalu_bench.plan.limits import MOST
 from nalu_bench.plan.restored import cell_of
 from nalu_bench.store import schema
-from nalu_bench.store.integrity import links, part_faults
+from nalu_bench.store.integrity import links, part_faults, strangers
 from nalu_bench.store.reader import NO_FOLDER, REMEDY, no_folder
 from nalu_bench.verify.kept import kept_faults
 from nalu_bench.verify.points import copies, lost_points
@@ -61,6 +61,7 @@ def _cell(folder: Path) -> Verified:
             continue
         one = _part(part, folder.name, identity, cell)
         faults = [f"{place}/parts/{part.name}: {fault}; {REMEDY}" for fault in one.faults]
+        faults = faults or [f"{place}/parts/{part.name}: {fault}" for fault in strangers(part)]
         found += Verified(one.files, one.runs, one.facts, faults, one.unhashed)
     if not found.faults:
         found += Verified(faults=[f"{place}: {fault}; {REMEDY}" for fault in _copies(parts, folder.name)])

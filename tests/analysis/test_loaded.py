@@ -5,8 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,7 @@ import nalu_bench
 from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
+from nalu_bench.verbs import run
 
 
 @pytest.fixture
@@ -137,3 +141,43 @@ def test_figures_are_drawn_to_files_whatever_windows_are_asked_for(tmp_path: Pat
     command = [sys.executable, "-m", "nalu_bench", "report", "madsen2020/figure2", "budget=paper", "--no-page"]
     subprocess.run(command, env=variables, check=True)
     assert (tmp_path / "results" / "madsen2020" / "figure2" / "figure.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"seeds": []}, r"has no curves of seeds=\[\]"),
+        ({"seeds": [999], "model": "nalu"}, r"has no curves of model=nalu, seeds=\[999\]"),
+        ({"seeds": 3}, "seeds must be several of them"),
+        ({"modle": "nalu"}, "unknown word 'modle'; did you mean 'model'"),
+        ({"model": ["nalu", "nmu"]}, "unknown model .* Known: nac_mul, nalu, nmu"),
+    ],
+)
+def test_curves_that_are_not_there_are_refused_with_those_that_are(words: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        nalu_bench.load("madsen2020/table1").learning_curves(**words)
+
+
+@pytest.mark.parametrize("model", [3, None, ["nalu"]])
+def test_words_that_are_no_texts_are_refused_with_those_there_are(model: Any) -> None:
+    loaded = nalu_bench.load("madsen2020/table1")
+    for ask in (loaded.explain, loaded.final_weights):
+        with pytest.raises(UsageError, match=r"unknown model .* Known: nac_mul, nalu, nmu"):
+            ask(model=model)
+
+
+def test_threads_train_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments: list[str] = []
+
+    def trained(words: list[str]) -> None:
+        moments.append("begin")
+        time.sleep(0.05)
+        moments.append("end")
+
+    monkeypatch.setattr(run, "trained", trained)
+    threads = [threading.Thread(target=nalu_bench.run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert moments == ["begin", "end"] * 3

@@ -1,5 +1,6 @@
 """Labels of models and operations: from their own files and classes, else their names."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,12 +39,17 @@ def test_an_operation_is_called_as_its_task_says(task: str, operation: str, labe
 
 
 def test_a_label_and_a_look_are_no_part_of_the_identity() -> None:
-    cells = [
-        compose.plan_cells(given, multirun=False).cells[0].cell for given in ([], ["model.label=x", "model.look=2"])
-    ]
-    assert cells[0].model != cells[1].model
-    assert cells[0].digest == cells[1].digest
-    assert "label" not in cells[1].identity()["model"]
+    cell = compose.plan_cells([], multirun=False).cells[0].cell
+    other = replace(cell, model=replace(cell.model, label="x", look=2))
+    assert cell.model != other.model
+    assert cell.digest == other.digest
+    assert "label" not in other.identity()["model"]
+
+
+@pytest.mark.parametrize("word", ["model.label=x", "model.look=2"])
+def test_no_command_sets_a_label_or_a_look(word: str) -> None:
+    with pytest.raises(UsageError, match="stands in the file"):
+        compose.plan_cells([word], multirun=False)
 
 
 COMPARED = {

@@ -41,6 +41,19 @@ def test_a_file_whose_defaults_lead_back_to_it_is_refused(conf: Path) -> None:
         compose.plan_cells(["model=mine"], multirun=False)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "defaults: [_self_, nmu]\nname: mine\nhidden_size: 5\n",  # the other file would win
+        "defaults: [nmu, _self_]\nhidden_size: 5\n",  # two cells of one name
+    ],
+)
+def test_a_file_that_does_not_bear_its_own_name_is_refused(conf: Path, text: str) -> None:
+    (conf / "model" / "mine.yaml").write_text(text)
+    with pytest.raises(UsageError, match=r"model/mine.yaml must say name: mine, .* got the name nmu"):
+        compose.plan_cells(["model=mine"], multirun=False)
+
+
 @pytest.mark.parametrize("home", ["x" * 5000, "/dev/null/home"])
 def test_a_home_that_cannot_be_is_refused(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", home)

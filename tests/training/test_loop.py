@@ -839,13 +839,21 @@ class Detached(Linear):
         return super().forward(x).detach()
 
 
+class PartlyDetached(Linear):
+    """Its bias would learn, and its matrix never."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x @ self.W.detach().T + self.b
+
+
 @pytest.mark.parametrize(
     ("unit", "message"),
     [
         (InPlace, "InPlace must leave its inputs as they are"),
         (Silent, "Silent must return a tensor, got NoneType"),
         (Double, "Double must return the type of its inputs, torch.float32, got torch.float64"),
-        (Detached, "Detached must return what has a gradient for its parameters, got none"),
+        (Detached, "Detached must return what has a gradient for its parameters, got none for W, b"),
+        (PartlyDetached, "PartlyDetached must return what has a gradient for its parameters, got none for W;"),
     ],
 )
 def test_a_unit_that_computes_what_cannot_be_trained_is_refused(
@@ -853,6 +861,21 @@ def test_a_unit_that_computes_what_cannot_be_trained_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         check_network(make_cell("linear linear"), Stack(unit(4, 2)))
+
+
+def test_a_task_that_changes_what_its_examples_are_made_of_is_refused(
+    make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evaluated numbers are kept, and other cells train on the same batches."""
+    cell, sample = make_cell("linear linear"), Arithmetic.sample
+
+    def changing(task: Arithmetic, numbers: Tensor, *given: Any) -> tuple[Tensor, Tensor]:
+        numbers -= 1
+        return sample(task, numbers, *given)
+
+    monkeypatch.setattr(type(cell.task), "sample", changing)
+    with pytest.raises(ValueError, match=r"`sample` of the task \w+ must leave what it is given as it is"):
+        check_network(cell, Stack(Linear(4, 2)))
 
 
 def test_a_task_that_measures_other_figures_than_it_names_is_refused(

@@ -96,10 +96,6 @@ def cut_off(part: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
 
 
-def with_another_file(part: Path) -> None:
-    (part / "notes.txt").write_text("mine")
-
-
 def without_a_file(part: Path) -> None:
     (part / schema.WEIGHTS).unlink()
 
@@ -136,7 +132,6 @@ DAMAGES = {
     renamed: "its name says seeds 25-49, and its manifest.json says",
     renamed_with_its_manifest: "runs.parquet must have rows of the seeds 25-49, and has",
     cut_off: "curves.parquet must have the SHA-256 of manifest.json, and has another",
-    with_another_file: "notes.txt is not in manifest.json",
     without_a_file: "weights.parquet is missing, and stands in manifest.json",
     with_a_broken_manifest: "its name must be a list of seeds and its manifest.json JSON",
 }
@@ -155,6 +150,18 @@ def test_a_damaged_part_is_named_by_verify_and_refused_by_report(
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".DS_Store"])
+def test_a_file_that_others_leave_in_a_part_costs_no_training(
+    part: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (part / name).write_text("mine")
+    assert main(["verify", "--store"]) == 1
+    assert capsys.readouterr().err.rstrip().endswith(f"parts/{part.name}: {name} is not in manifest.json; remove it")
+    assert main(["run", NAME, *SMOKE]) == 0
+    assert "nothing to train" in capsys.readouterr().out
+    assert part.is_dir()
 
 
 def with_other_parameters(part: Path) -> None:
@@ -307,6 +314,10 @@ def test_a_file_that_is_closed_to_this_user_is_not_called_damaged(
     assert "runs.parquet must be open to this user; change its permissions" in capsys.readouterr().err
     assert main(["run", f"experiment={NAME}", *SMOKE]) == 1
     assert "open to this user" in capsys.readouterr().err
+    assert main(["report", "--no-page", NAME, *SMOKE]) == 2
+    said = capsys.readouterr().err
+    assert "runs.parquet must be open to this user; change its permissions" in said
+    assert "damaged" not in said
     assert not list(part.parents[1].glob("damaged/*"))
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.store.schema import Status
 
@@ -92,6 +92,23 @@ def count_note(runs: pd.DataFrame) -> str:
     """`25 of 100 seeds` for an unfinished cell, otherwise an empty text."""
     asked = int(runs["asked"].iloc[0])
     return f"{len(runs)} of {asked} seeds" if len(runs) < asked else ""
+
+
+def cells_with(measured: Measured, words: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A run of each cell that has these words, such as model="nmu"; those of other roles are left out.
+
+    Raises:
+        UsageError for a word that no cell has.
+    """
+    found = [line for line in records(measured.runs.drop_duplicates("cell")) if line["role"] == "cell"]
+    for key, value in words.items():
+        if key not in CELL_KEYS:
+            raise unknown("word", key, CELL_KEYS)
+        known = sorted({str(line[key]) for line in found})
+        if value not in known:
+            raise unknown(key, str(value), known)
+        found = [line for line in found if str(line[key]) == value]
+    return found
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

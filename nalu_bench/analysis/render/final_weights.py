@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import CELL_KEYS, Measured, records
+from nalu_bench.analysis.measure.measured import CELL_KEYS, Measured, cells_with
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.learning_curves import title
 from nalu_bench.errors import UsageError
@@ -50,10 +50,10 @@ def panels(measured: Measured, **words: str) -> Iterator[tuple[str, np.ndarray]]
     if weights.empty:
         return
     weights = weights[weights["kind"] != "array"]
-    cells = {line["cell"]: line for line in records(measured.runs.drop_duplicates("cell")) if line["role"] == "cell"}
+    cells = {line["cell"]: line for line in cells_with(measured, words)}
     for (cell, name), group in weights.groupby(["cell", "name"], sort=False):
         own = cells.get(str(cell))
-        if own and all(str(own[key]) == value for key, value in words.items()):
+        if own:
             yield f"{title(own)}: {name}", np.concatenate([np.asarray(values, float) for values in group["values"]])
 
 

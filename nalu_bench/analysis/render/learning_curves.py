@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.measure.measured import Measured, records
+from nalu_bench.analysis.measure.measured import Measured, cells_with
 from nalu_bench.analysis.render import style
 from nalu_bench.plan.setting import Setting
 
@@ -36,11 +36,10 @@ LOOKS = ({"color": "#0072B2", "linestyle": "-"}, {"color": "#D55E00", "linestyle
 SPLITS = {"validation": "inside of the training range", "extrapolation": "outside of it"}
 
 
-def cells(measured: Measured, **words: str) -> list[dict[str, Any]]:
-    """A run of each cell with curves; with `words` such as model="nmu", only of the cells that have them."""
-    found = [line for line in records(measured.runs.drop_duplicates("cell")) if line["role"] == "cell"]
-    chosen = [line for line in found if all(str(line[key]) == value for key, value in words.items())]
-    return [line for line in chosen if (measured.curves["cell"] == line["cell"]).any()]
+def cells(measured: Measured, seeds: Collection[int] | None = None, **words: str) -> list[dict[str, Any]]:
+    """A run of each cell that has these words and curves, or curves of these seeds."""
+    curves = measured.curves if seeds is None else measured.curves[measured.curves["seed"].isin(seeds)]
+    return [line for line in cells_with(measured, words) if (curves["cell"] == line["cell"]).any()]
 
 
 def picture(measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None) -> "Figure":
