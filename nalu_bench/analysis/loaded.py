@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,8 @@ class Loaded:
         Args:
             seeds: the seeds to draw; None for all. words: such as model="nmu", operation="mul".
         """
-        if seeds is not None and (isinstance(seeds, str) or not isinstance(seeds, Collection)):
+        several = isinstance(seeds, Collection) and all(isinstance(seed, Integral) for seed in seeds)
+        if seeds is not None and not several:
             raise UsageError(f"seeds must be several of them, such as range(10) or [3], got {seeds!r}.")
         cells = learning_curves.cells(self.measured, seeds, **words)
         if not cells:

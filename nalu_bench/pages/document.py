@@ -17,6 +17,11 @@ LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]
 """A link to a file, up to its anchor."""
 
 
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+
+SHORT = 12
+"""Letters of an entry behind the first of its row that needs no room to be read."""
+
 ADDRESS = re.compile(r'((?:href|src)=")([^"]*)')
 """Where a link leads, or what a picture is."""
 
@@ -43,8 +48,14 @@ def _html(text: str) -> str:
     parser = markdown.Markdown(extensions=["tables", "toc", "fenced_code"], extension_configs=TOC)
     parser.preprocessors.deregister("html_block")
     parser.inlinePatterns.deregister("html")
-    found = parser.convert(text).replace("<table>", '<div class="scroll words"><table>')
-    return ADDRESS.sub(_address, found.replace("</table>", "</table></div>"))
+    return ADDRESS.sub(_address, TABLE.sub(_scrolled, parser.convert(text)))
+
+
+def _scrolled(table: re.Match[str]) -> str:
+    """A table that is scrolled where it is wider than the window; short entries have narrow columns."""
+    entries = re.findall(r"</td>\s*<td[^>]*>(.*?)(?=</td>)", table[0])
+    short = all(len(entry) <= SHORT for entry in entries)
+    return f'<div class="scroll words{" short" * short}">{table[0]}</div>'
 
 
 def _address(found: re.Match[str]) -> str:
