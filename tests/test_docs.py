@@ -123,6 +123,7 @@ def test_every_entry_point_of_the_package_is_found_and_every_group_is_told(copy:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(900)
 def test_contracts_and_documents_hold_for_what_the_examples_add(copy: Path) -> None:
     assert told("pytest ") == [f"pytest tests/contract -k {name}" for name in ("my_task", "my_unit")]

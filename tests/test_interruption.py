@@ -16,10 +16,10 @@ import pytest
 
 WAYS = ("SIGKILL", "SIGTERM", "SIGINT", "worker")
 ARGUMENTS = [
-    "-m", "task=ten_parameter", "task.operation=mul,add", "model=nau,nmu", "seeds=50", "recipe.steps=400",
+    "-m", "task=ten_parameter", "task.operation=mul", "model=nau,nmu", "seeds=50", "recipe.steps=400",
     "recipe.log_every=20", "compile=false", "device.workers=2",
 ]  # fmt: skip
-BLOCKS = 8
+BLOCKS = 4
 
 
 @contextlib.contextmanager

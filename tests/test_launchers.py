@@ -81,7 +81,7 @@ def test_the_page_has_a_paragraph_and_an_example_for_every_launcher_that_we_know
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("launcher", [pytest.param("joblib", marks=pytest.mark.thorough), "submitit_local"])
+@pytest.mark.parametrize("launcher", ["joblib", pytest.param("submitit_local", marks=pytest.mark.thorough)])
 def test_the_example_of_the_page_trains_a_whole_experiment_with_the_numbers_of_one_process(
     launcher: str, home: Path
 ) -> None:
