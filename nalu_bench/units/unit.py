@@ -31,7 +31,7 @@ class Unit(nn.Module):
         out_features: number of outputs O, at least 1.
 
     Raises:
-        CallError, a UsageError, for a number that is none or that no machine holds, and for inputs of another shape.
+        CallError, a UsageError, for a number that is none or that no machine holds, and for other inputs.
     """
 
     version: ClassVar[int]
@@ -61,21 +61,29 @@ class Unit(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., I) -> (..., O)."""
-        if x.ndim == 0 or x.shape[-1] != self.in_features:  # one input would be taken for each of several
-            raise CallError(
-                f"inputs of {type(self).__name__} must have the shape (..., {self.in_features}), got {tuple(x.shape)}; "
-                "put the numbers of an example along the last axis."
-            )
-        if x.is_meta and not all(
-            parameter.is_meta for parameter in self.parameters()
-        ):  # torch's product gives anything
-            raise CallError(
-                f"inputs of {type(self).__name__} must have values, as its parameters do, got a tensor of "
-                "the device meta."
-            )
+        self._check(x)
         if x.ndim == 1:
             return self.columns(x.unsqueeze(-1)).squeeze(-1)
         return self.columns(x.mT).mT
+
+    def _check(self, x: Tensor) -> None:
+        """Raise CallError for inputs that torch would refuse in words of its own, or would take for others."""
+        inputs = f"inputs of {type(self).__name__} must"
+        if not isinstance(x, Tensor):
+            raise CallError(f"{inputs} be a tensor, got {type(x).__name__}; torch.tensor makes one.")
+        if x.ndim == 0 or x.shape[-1] != self.in_features:  # one input would be taken for each of several
+            raise CallError(
+                f"{inputs} have the shape (..., {self.in_features}), got {tuple(x.shape)}; put the numbers of an "
+                "example along the last axis."
+            )
+        for parameter in self.parameters():
+            if x.is_meta and not parameter.is_meta:  # torch's product gives anything
+                raise CallError(f"{inputs} have values, as its parameters do, got a tensor of the device meta.")
+            if x.dtype != parameter.dtype:
+                raise CallError(
+                    f"{inputs} have the type of its parameters, {parameter.dtype}, got {x.dtype}; convert one of them "
+                    "with .to(...)."
+                )
 
     def columns(self, x: Tensor) -> Tensor:
         """The formula, with examples as columns: (..., I, B) -> (..., O, B), so that a linear map is `W @ x`.

@@ -39,6 +39,8 @@ def verify(options: argparse.Namespace) -> int:
         raise UsageError(f"--longest must be above 0 minutes, got {options.longest:g}.")
     chosen = targets(options.asked, paths.results_dir()) if options.asked or not options.store else {}
     if options.store and paths.runs_dir().resolve() not in [folder.resolve() for folder in chosen.values()]:
+        if not paths.runs_dir().is_dir():
+            raise UsageError(f"{paths.runs_dir()} must be a run store, and is not there (NALU_BENCH_HOME moves it).")
         chosen |= {"store": paths.runs_dir()}
     total = Verified()
     for name, folder in chosen.items():

@@ -120,7 +120,7 @@ def _check_numbers(where: str, row: Mapping[str, str]) -> None:
 
 
 def _check_span(what: str, text: str, span: Span) -> None:
-    if text and not span[0] <= _number(what, text) <= span[1]:
+    if text and not (math.isfinite(_number(what, text)) and span[0] <= _number(what, text) <= span[1]):
         raise UsageError(f"{what} must lie between {span[0]:g} and {span[1]:g}, got {text}.")
 
 
