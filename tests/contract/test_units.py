@@ -114,6 +114,21 @@ def test_inputs_of_another_shape_are_refused(unit: str, shape: tuple[int, ...]) 
         registry.units.load(unit)(3, 1)(torch.ones(shape))
 
 
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        (torch.ones(2, 3, dtype=torch.float64), r"have the type of its parameters, torch.float32, got torch.float64"),
+        (torch.ones(2, 3, dtype=torch.int64), r"must have the type of its parameters, torch.float32, got torch.int64"),
+        ([[1.0, 2.0, 3.0]], r"must be a tensor, got list; torch.tensor makes one"),
+        (np.ones((2, 3)), r"must be a tensor, got ndarray"),
+    ],
+    ids=["double", "integer", "list", "array"],
+)
+def test_inputs_of_another_type_are_refused(x: Any, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        NAU(3, 1)(x)
+
+
 def test_inputs_without_values_are_refused_unless_the_parameters_have_none() -> None:
     x = torch.ones(2, 3, device="meta")
     with pytest.raises(UsageError, match="must have values, as its parameters do"):

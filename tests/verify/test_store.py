@@ -164,6 +164,14 @@ def test_a_file_that_others_leave_in_a_part_costs_no_training(
     assert part.is_dir()
 
 
+def test_a_store_that_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path / "new"))
+    assert main(["verify", "--store"]) == 2
+    assert "runs must be a run store, and is not there (NALU_BENCH_HOME moves it)" in capsys.readouterr().err
+
+
 def with_other_parameters(part: Path) -> None:
     with np.load(part / schema.PARAMETERS) as arrays:
         np.savez_compressed(part / schema.PARAMETERS, **{name: arrays[name] * 0 + 1 for name in arrays.files})
