@@ -22,8 +22,9 @@ from nalu_bench.analysis.stats.verdicts import counts
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import KEYS
-from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.plan import experiment, sweep
+from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.integrity import require_unedited
 
@@ -111,6 +112,10 @@ class Loaded:
         if seeds is not None and not several:
             raise UsageError(f"seeds must be several of them, such as range(10) or [3], got {seeds!r}.")
         cells = learning_curves.cells(self.measured, seeds, **words)
+        curves = self.measured.curves
+        there = {*curves[curves["cell"].isin([cell["cell"] for cell in cells])]["seed"].tolist()}
+        if cells and seeds is not None and (lacking := sorted({*seeds} - there)):
+            raise UsageError(f"seeds must be among {ranges_text(there)} here, got {', '.join(map(str, lacking))}, too.")
         if not cells:
             asked = [f"{key}={value}" for key, value in words.items()] + ([] if seeds is None else [f"seeds={seeds}"])
             raise UsageError(f"{self.experiment.name} has no curves{' of ' if asked else ''}{', '.join(asked)}.")
@@ -168,13 +173,16 @@ def load(name: str, budget: str | None = None) -> Loaded:
         UsageError for an unknown experiment, and for one without results.
     """
     if name.startswith(f"{sweep.FOLDER}/"):
-        return _sweep(name)
+        return _sweep(name, budget)
     chosen = experiment.load(name)
     return Loaded(chosen, folders.find(chosen, paths.results_dir(), budget))
 
 
-def _sweep(name: str) -> Loaded:
+def _sweep(name: str, budget: str | None) -> Loaded:
     """The results of a sweep from the command line."""
     folders.sweep_words(paths.results_dir(), name)
     folder = paths.results_dir() / folders.LOCAL / name
-    return Loaded(folders.experiment_of(read_manifest(folder) or {}), folder)
+    manifest = read_manifest(folder) or {}
+    if budget not in (None, known := manifest["budget"]["name"]):
+        raise unknown(f"budget with results of {name}", str(budget), [known])
+    return Loaded(folders.experiment_of(manifest), folder)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.formats import Format, in_prose, interval, percent
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.plan.experiment import MISSED, PLACES, Plain
+from nalu_bench.plan.experiment import MISSED, PLACE, PLACES, Plain
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -75,6 +75,9 @@ HOLM = re.compile(r"p = (\S+), and Holm's limit is (\S+) among (\d+)")
 UNIT = re.compile(r"\{\w+\}( %| times)")
 """The unit that a sentence gives our number."""
 
+
+DECIDING = re.compile(r", at (.+?)(?: \(of \d+ places the furthest from true\))?$")
+"""The end of what a claim on several places measured."""
 
 SPLIT = re.compile(r".*?( in (?:inter|extra)polation)?")
 """The end of a place, `a × b in extrapolation`, if it names a split."""
@@ -205,7 +208,21 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     if all(map(math.isnan, values)):
         return ""
     told = in_prose(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    return sentence.replace(place, told).replace(MISSED, _missed(lines)).strip()
+    return sentence.replace(place, told).replace(MISSED, _missed(lines)).replace(PLACE, _deciding(lines)).strip()
+
+
+def _deciding(lines: Sequence[Line]) -> str:
+    """The places whose numbers are those of the tests: `a × b and a² in extrapolation`."""
+    found = dict.fromkeys(place[1] for line in lines for note in line.notes if (place := DECIDING.search(note)))
+    return _alike([*found])
+
+
+def _alike(places: Sequence[str]) -> str:
+    """Places in a row, their split once if it is that of all."""
+    splits = {found[1] or "" for found in map(SPLIT.fullmatch, places) if found}
+    alone = splits.pop() if len(splits) == 1 else ""
+    *first, last = [place.removesuffix(alone) for place in places] or ["–"]
+    return f"{', '.join(first)}{' and ' if first else ''}{last}{alone}"
 
 
 def _undecided(sentence: str, lines: Sequence[Line]) -> str:

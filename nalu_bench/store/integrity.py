@@ -32,6 +32,9 @@ def part_faults(part: Path) -> Iterator[str]:
         stated = manifest.get("seeds") if isinstance(manifest, dict) else None
         yield f"its name says seeds {part.name}, and its {schema.MANIFEST} says {stated}"
         return
+    if (stated := manifest.get("cell", part.parents[1].name)) != part.parents[1].name:
+        yield f"its place is that of the cell {part.parents[1].name}, and its {schema.MANIFEST} says {stated}"
+        return
     if wrong := [*schema.form_faults(manifest, schema.PROVENANCE | schema.LATER, schema.MANIFEST)]:
         yield from wrong
         return

@@ -231,6 +231,8 @@ def damage(part: Path) -> str | None:
         return f"{schema.MANIFEST} cannot be read: {error}"
     if seeds != part.name:
         return f"{schema.MANIFEST} says seeds {seeds}"
+    if manifest.get("cell", part.parents[1].name) != part.parents[1].name:
+        return f"{schema.MANIFEST} says cell {manifest['cell']}"
     return f"{', '.join(sorted(lacking))} not there" if lacking else None
 
 

@@ -50,7 +50,7 @@ PROVENANCE: dict[str, Form] = {
 }  # fmt: skip
 """The entries of the manifest of every part."""
 
-LATER: dict[str, Form] = {"width": (int, None, "a whole number"), "files": TEXTS, "data": TEXTS}
+LATER: dict[str, Form] = {"width": (int, None, "a whole number"), "files": TEXTS, "data": TEXTS, "cell": TEXT}
 """Those that the oldest parts lack, and notes on the data, if there are any."""
 
 SINCE = dict.fromkeys(("width", "files"), "2026-11-22")

@@ -30,9 +30,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         made_by: device, mode, torch and commit, for the part's manifest.
     """
     folder = root / cell.folder
-    identity = json.dumps(cell.identity(), indent=1, sort_keys=True)
-    if not _says(folder / schema.CELL, identity):
-        write_atomically(folder / schema.CELL, lambda path: path.write_text(identity, encoding="utf-8"))
+    write_identity(root, cell)
 
     def fill(part: Path) -> None:
         run_rows(cell, result).to_parquet(part / schema.RUNS, index=False)
@@ -47,12 +45,20 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
             prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.span}
         notes = cell.task.data_notes()
-        manifest |= {"width": result.block.width, "files": hashes(part), **({"data": notes} if notes else {})}
+        manifest |= {"cell": cell.digest, "width": result.block.width, "files": hashes(part)}
+        manifest |= {"data": notes} if notes else {}
         (part / schema.MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
     written = write_folder_once(schema.parts_dir(folder) / result.block.span, fill)
     schema.failure_path(folder, result.block.span).unlink(missing_ok=True)
     return written
+
+
+def write_identity(root: Path, cell: Cell) -> None:
+    """Write the `cell.json` of a cell unless it is there and whole."""
+    path, identity = root / cell.folder / schema.CELL, json.dumps(cell.identity(), indent=1, sort_keys=True)
+    if not _says(path, identity):
+        write_atomically(path, lambda new: new.write_text(identity, encoding="utf-8"))
 
 
 def _says(path: Path, text: str) -> bool:

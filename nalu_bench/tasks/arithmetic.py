@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.subset_sums import SubsetSums
+
+
+def _whole(number: float) -> int:
+    """A number rounded down to a whole one, but for the rounding of its factors: 0.29 of 100 are 29.
+
+    >>> _whole(0.29 * 100), _whole(0.25 * 10)
+    (29, 2)
+    """
+    return math.floor(round(number, 9))
 
 
 @register("arithmetic", version=1)
@@ -32,8 +42,8 @@ class Arithmetic(SubsetSums):
         return self.features
 
     def subsets(self) -> tuple[range, range]:
-        size = int(self.subset_ratio * self.features)
-        start = size - int(self.overlap_ratio * size)
+        size = _whole(self.subset_ratio * self.features)
+        start = size - _whole(self.overlap_ratio * size)
         return range(size), range(start, start + size)
 
     def validate(self) -> None:

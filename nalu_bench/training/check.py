@@ -1,5 +1,6 @@
 """A look at a network before it is trained: what only training would show is refused here."""
 
+import copy
 import functools
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +17,7 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
+from nalu_bench.units.contract import coupled_by_projection
 
 
 def check_network(cell: Cell, network: Network) -> None:
@@ -50,6 +52,8 @@ def check_network(cell: Cell, network: Network) -> None:
             f"recipe.updates={cell.recipe.updates} must train a network with gates (`Unit.gating`), and "
             f"{cell.model.name} has none; choose recipe.updates=together."
         )
+    for _, unit in network.units():
+        _check_unit(unit)
     watch_units(network)
     _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
           cell.model.penalties)  # fmt: skip
@@ -81,19 +85,46 @@ def watch_units(network: Network) -> None:
     """Let a unit raise ValueError for changed inputs, and for outputs that do not fit them or its parameters."""
     for _, unit in network.units():
         versions: list[int] = []
-        unit.register_forward_pre_hook(functools.partial(_note_versions, versions))
-        unit.register_forward_hook(functools.partial(_check_unchanged, versions))
+        attributes: list[dict[str, Any]] = []
+        unit.register_forward_pre_hook(functools.partial(_note, versions, attributes))
+        unit.register_forward_hook(functools.partial(_check_unchanged, versions, attributes))
         unit.register_forward_hook(_check_output)
 
 
-def _note_versions(versions: list[int], unit: Any, inputs: tuple[Tensor, ...]) -> None:
-    versions[:] = [value._version for value in inputs]
+def _note(versions: list[int], attributes: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...]) -> None:
+    versions[:], attributes[:] = [value._version for value in inputs], [_attributes(unit)]
 
 
-def _check_unchanged(versions: list[int], unit: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-    """Other cells train on the same inputs."""
+def _attributes(unit: Any) -> dict[str, Any]:
+    """The attributes of a unit, each as the identity of what it is."""
+    return {key: sorted(map(id, value.values())) if isinstance(value, dict) else id(value) for key, value in
+            vars(unit).items()}  # fmt: skip
+
+
+def _check_unchanged(
+    versions: list[int], attributes: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...], output: Tensor
+) -> None:
+    """Other cells train on the same inputs, and how often a unit is called depends on what trains beside it."""
+    name, (before,) = type(unit).__name__, attributes
     if [value._version for value in inputs] != versions:
-        raise ValueError(f"{type(unit).__name__} must leave its inputs as they are, and changes them in place")
+        raise ValueError(f"{name} must leave its inputs as they are, and changes them in place")
+    if changed := [key for key, value in _attributes(unit).items() if before.get(key) != value]:
+        raise ValueError(f"{name} must store nothing on itself while it computes, and changes {', '.join(changed)}")
+
+
+def _check_unit(unit: Any) -> None:
+    """Raise ValueError for a unit whose seeds cannot be trained side by side, or whose gates are none."""
+    name = type(unit).__name__
+    if coupled := coupled_by_projection(unit):
+        raise ValueError(f"`project_` of {name} must clamp elementwise, as seeds are stacked, and not {coupled}")
+    drawn = copy.deepcopy(unit)
+    drawn.reset_parameters(torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        gates = drawn.gates(torch.linspace(-3, 3, 2 * unit.in_features).view(2, -1))
+    for gate, values in gates.items():
+        if bool(((values < 0) | (values > 1)).any()):
+            span = f"{values.min():g} to {values.max():g}"
+            raise ValueError(f"the gate {gate} of {name} must lie from 0 to 1, and is {span} on some inputs")
 
 
 def _check_output(unit: Any, inputs: tuple[Tensor, ...], output: Any) -> None:

@@ -72,19 +72,28 @@ def equals_a_loop_under_vmap_over_stacked_parameters(cls: type[Unit], options: d
             _equal(stacked[name][lane], value)
 
 
-@torch.no_grad()
 def projects_stacked_parameters_too(cls: type[Unit], options: dict[str, Any]) -> None:
-    units = [_made(cls, options, seed=seed) for seed in range(3)]
-    for parameter in [parameter for unit in units for parameter in unit.parameters()]:
-        parameter.mul_(10).sub_(2)
-    stacked = copy.deepcopy(units[0])
+    coupled = coupled_by_projection(_made(cls, options))
+    _must(not coupled, f"`project_` must clamp {coupled} elementwise, so that seeds may be stacked")
+
+
+@torch.no_grad()
+def coupled_by_projection(unit: Unit) -> list[str]:
+    """The parameters that `project_` changes in another way if those of several seeds are stacked."""
+    units, draw = [copy.deepcopy(unit) for _ in range(3)], Generator().manual_seed(0)
+    for parameter in [parameter for each in units for parameter in each.parameters()]:
+        parameter.copy_(torch.rand(parameter.shape, generator=draw) * 20 - 10)
+    stacked = copy.deepcopy(unit)
     for name, value in stack_module_state(list(units))[0].items():
-        setattr(stacked, name, nn.Parameter(value))
-    for unit in (stacked, *units):
-        unit.project_()
-    for name, parameter in stacked.named_parameters():
-        each = torch.stack([unit.get_parameter(name) for unit in units])
-        _must(torch.equal(parameter, each), f"`project_` must clamp {name} elementwise, so that it may be stacked")
+        owner, _, own = name.rpartition(".")
+        setattr(stacked.get_submodule(owner), own, nn.Parameter(value))
+    for each in (stacked, *units):
+        each.project_()
+    return [
+        name
+        for name, parameter in stacked.named_parameters()
+        if not torch.equal(parameter, torch.stack([each.get_parameter(name) for each in units]))
+    ]
 
 
 def has_weights_of_outputs_by_inputs(cls: type[Unit], options: dict[str, Any]) -> None:

@@ -54,6 +54,8 @@ class Unit(nn.Module):
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             cls.__init__ = _then_drawn(cls.__init__)  # type: ignore[method-assign]
+        if "project_" in vars(cls):  # as an optimiser's step, it is no part of a gradient
+            cls.project_ = torch.no_grad()(cls.project_)  # type: ignore[method-assign]
 
     def matrix(self) -> nn.Parameter:
         """An uninitialised parameter of shape (out_features, in_features)."""

@@ -119,6 +119,7 @@ def train_missing(
         loggers.logger_of(plan.machine.logger)
         store = asked.store(plan, results, hashed=True)
         todo = _missing(plan, store, options, verb)
+        _mend(plan, store)
         sound, failures = _checked(todo, plan)
         print(_announced(todo, plan, store, options.only is not None or options.only_failed), flush=True)
     if sound and not (failures and options.fail_fast):
@@ -169,6 +170,15 @@ def _check_launcher(plan: "Plan", fail_fast: bool) -> None:
     if plan.hydra and fail_fast:
         raise UsageError("--fail-fast must go without a launcher, whose jobs do not know of each other; leave one out.")
     asked.check_launcher(plan)
+
+
+def _mend(plan: "Plan", store: "Store") -> None:
+    """Write what tells the configuration of a trained cell again, if it was lost or damaged."""
+    from nalu_bench.store import writer
+
+    for want in plan.cells:
+        if store.parts(want.cell):
+            writer.write_identity(store.root, want.cell)
 
 
 def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: list[str]) -> "list[Job]":

@@ -94,6 +94,8 @@ def verify(folder: Path) -> Verified:
     if _holds_results(folder):
         return verify_results(folder)
     found = list(cells(folder))
+    if not found and any(folder.glob("*/*/*/checkpoints")):
+        return Verified()  # nothing of it is finished yet
     if not found:
         raise UsageError(f"{folder} must be a folder of results, a run store or the folder of a cell, and is none.")
     return verify_cells(found)

@@ -35,8 +35,11 @@ def stated_faults(manifest: Mapping[str, Any], wanted: Sequence[Wanted]) -> Iter
     """A line for everything that a part states and no training writes, or lacks and training states."""
     tasks = {want.cell.digest: want.cell.task for want in wanted}
     for name, part in manifest["parts"].items():
-        task = tasks.get(name.partition("/")[0])
+        digest = name.partition("/")[0]
+        task = tasks.get(digest)
         told = [*_entries(part)]
+        if (cell := part.get("cell", digest)) != digest:
+            told.append(f"states the cell {cell} in manifest.json, and is of {digest}")
         if task is not None:  # a part of no cell is a fault of its own
             told += [*_files(task, part.get("files")), *_data(task, part.get("data"))]
         for fault in told:

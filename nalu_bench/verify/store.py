@@ -24,6 +24,8 @@ from nalu_bench.verify.points import copies, lost_points
 from nalu_bench.verify.stated import stated_faults
 from nalu_bench.verify.verified import Verified
 
+WRITTEN_AGAIN = "repeat the nalu-bench run of this cell, which writes it; a folder that was renamed needs its name back"
+
 
 def cells(folder: Path) -> Iterator[Path]:
     """The folders of cells: all those of a store, or `folder` itself. Hidden folders hold no cells."""
@@ -91,7 +93,7 @@ def _identity(folder: Path) -> dict[str, Any]:
     Raises:
         UsageError if it is damaged, or if the folder is not at the address of its configuration.
     """
-    with damage_named(folder / schema.CELL, "delete this cell's folder and train it again"):
+    with damage_named(folder / schema.CELL, WRITTEN_AGAIN):
         identity: dict[str, Any] = read_json(folder / schema.CELL)
         place = (identity["task"]["name"], identity["model"]["name"], address(identity))
         if place != folder.parts[-3:]:

@@ -148,6 +148,7 @@ def test_figures_are_drawn_to_files_whatever_windows_are_asked_for(tmp_path: Pat
     [
         ({"seeds": []}, r"has no curves of seeds=\[\]"),
         ({"seeds": [999], "model": "nalu"}, r"has no curves of model=nalu, seeds=\[999\]"),
+        ({"seeds": [0, 1, 777], "model": "nalu"}, "seeds must be among 0-99 here, got 777, too"),
         ({"seeds": 3}, "seeds must be several of them"),
         ({"modle": "nalu"}, "unknown word 'modle'; did you mean 'model'"),
         ({"model": ["nalu", "nmu"]}, "unknown model .* Known: nac_mul, nalu, nmu"),

@@ -233,3 +233,12 @@ def test_every_unit_says_where_it_is_from_and_shows_what_it_gives(name: str) -> 
     assert "https://" in told or "Source: none" in told, "the source needs a URL"
     assert "Shape: " in told
     assert ">>> " in (unit.__doc__ or ""), "a doctest shows what the unit gives"
+
+
+def test_a_unit_is_projected_as_it_is_with_gradients() -> None:
+    unit = NAU(2, 1)
+    with torch.no_grad():
+        unit.W.fill_(3.0)
+    unit.project_()
+    assert unit.W.tolist() == [[1.0, 1.0]]
+    assert unit.W.requires_grad

@@ -113,6 +113,9 @@ def test_a_thousand_cells_are_read_in_about_a_second(store: Store, make_cell: Ma
             copy.mkdir(parents=True)
             for file in part.iterdir():
                 (copy / file.name).hardlink_to(file)
+            text = (copy / "manifest.json").read_text().replace(cells[0].digest, cell.digest)
+            (copy / "manifest.json").unlink()
+            (copy / "manifest.json").write_text(text)
     wanted = [Wanted(cell, tuple(range(50))) for cell in cells]
     started = time.process_time()
     found = status.read(store, wanted)

@@ -839,6 +839,30 @@ class Detached(Linear):
         return super().forward(x).detach()
 
 
+class Counting(Linear):
+    """What it computes depends on how often it was called, and so on what trains beside it."""
+
+    calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return super().forward(x) / self.calls
+
+
+class Coupled(Linear):
+    """It clamps by the largest weight, which may be that of another seed."""
+
+    def project_(self) -> None:
+        self.W.div_(self.W.abs().max())
+
+
+class WideGate(Linear):
+    """Its gate is up to 3."""
+
+    def gates(self, inputs: Tensor) -> dict[str, Tensor]:
+        return {"g": 3 * torch.sigmoid(inputs @ self.W.mT)}
+
+
 class PartlyDetached(Linear):
     """Its bias would learn, and its matrix never."""
 
@@ -853,6 +877,9 @@ class PartlyDetached(Linear):
         (Silent, "Silent must return a tensor, got NoneType"),
         (Double, "Double must return the type of its inputs, torch.float32, got torch.float64"),
         (Detached, "Detached must return what has a gradient for its parameters, got none for W, b"),
+        (Counting, "Counting must store nothing on itself while it computes, and changes calls"),
+        (Coupled, r"`project_` of Coupled must clamp elementwise, as seeds are stacked, and not \['W'\]"),
+        (WideGate, "the gate g of WideGate must lie from 0 to 1, and is "),
         (PartlyDetached, "PartlyDetached must return what has a gradient for its parameters, got none for W;"),
     ],
 )

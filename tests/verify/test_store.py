@@ -164,6 +164,40 @@ def test_a_file_that_others_leave_in_a_part_costs_no_training(
     assert part.is_dir()
 
 
+def test_a_part_of_another_cell_is_named_and_not_reported(part: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (other,) = [path for path in part.parents[3].glob("*/*/parts/*") if path.parts[-4] != part.parts[-4]][:1]
+    shutil.rmtree(part)
+    shutil.copytree(other, part)
+    assert main(["verify", "--store"]) == 1
+    digest, stated = part.parents[1].name, other.parents[1].name
+    assert f"its place is that of the cell {digest}, and its manifest.json says {stated}" in capsys.readouterr().err
+    assert main(["report", "--no-page", NAME, *SMOKE]) == 2
+    assert f"its manifest.json says {stated}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [None, "{}"])
+def test_a_lost_configuration_is_written_again(
+    part: Path, text: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = part.parents[1] / schema.CELL
+    before = path.read_text()
+    path.unlink() if text is None else path.write_text(text)
+    assert main(["verify", "--store"]) == 1
+    assert "repeat the nalu-bench run of this cell, which writes it" in capsys.readouterr().err
+    assert main(["run", NAME, *SMOKE]) == 0
+    assert "nothing to train" in capsys.readouterr().out
+    assert path.read_text() == before
+
+
+def test_a_store_without_a_finished_block_has_no_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
+    (tmp_path / "runs/arithmetic/nau/0123456789abcdef/checkpoints").mkdir(parents=True)
+    assert main(["verify", "--store"]) == 0
+    assert "0 runs" in capsys.readouterr().out
+
+
 def test_a_store_that_is_not_there_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
