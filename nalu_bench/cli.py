@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from nalu_bench import __version__, output
+from nalu_bench import __version__, output, paths
 from nalu_bench.errors import UsageError, in_a_line, plain_warnings
 from nalu_bench.verbs import (
     article,
@@ -73,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        _refuse_no_folder()
+        if gone := paths.gone():
+            raise UsageError(f"{gone}.")
         _drop_bad_date()
         given = _flags_first(sys.argv[1:] if arguments is None else arguments)
         parser = _parser(given[0] if given else "")
@@ -99,14 +100,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print("stopped.", file=sys.stderr)
         return 130
-
-
-def _refuse_no_folder() -> None:
-    """Raise UsageError where the current folder is gone: libraries would end the command in words of their own."""
-    try:
-        os.getcwd()
-    except OSError:
-        raise UsageError("the current folder has been removed; change to another one.") from None
 
 
 def _drop_bad_date() -> None:

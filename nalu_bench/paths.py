@@ -9,6 +9,15 @@ PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
 
 
+def gone() -> str:
+    """That the current folder was removed, in which libraries find nothing; empty if it is there."""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder has been removed; change to another one"
+    return ""
+
+
 def in_checkout() -> bool:
     """Whether the package runs from a checkout of the repository (an editable installation included)."""
     return (CHECKOUT / "conf").is_dir() and (CHECKOUT / "pyproject.toml").is_file()

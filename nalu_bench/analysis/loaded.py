@@ -112,13 +112,15 @@ class Loaded:
         if seeds is not None and not several:
             raise UsageError(f"seeds must be several of them, such as range(10) or [3], got {seeds!r}.")
         cells = learning_curves.cells(self.measured, seeds, **words)
-        curves = self.measured.curves
-        there = {*curves[curves["cell"].isin([cell["cell"] for cell in cells])]["seed"].tolist()}
-        if cells and seeds is not None and (lacking := sorted({*seeds} - there)):
-            raise UsageError(f"seeds must be among {ranges_text(there)} here, got {', '.join(map(str, lacking))}, too.")
         if not cells:
             asked = [f"{key}={value}" for key, value in words.items()] + ([] if seeds is None else [f"seeds={seeds}"])
             raise UsageError(f"{self.experiment.name} has no curves{' of ' if asked else ''}{', '.join(asked)}.")
+        if seeds is not None:
+            curves = self.measured.curves
+            there = {*curves[curves["cell"].isin([cell["cell"] for cell in cells])]["seed"].tolist()}
+            if lacking := sorted({*seeds} - there):
+                lost = ", ".join(map(str, lacking))
+                raise UsageError(f"seeds must be among {ranges_text(there)} here, got {lost}, too.")
         with style.applied():
             return learning_curves.picture(self.measured, cells, seeds)
 

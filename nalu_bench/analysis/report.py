@@ -32,10 +32,10 @@ TABLES = ("table.csv", "table.md", "table.tex")
 """The files of the table."""
 
 FEW = f"over fewer than {FEWEST} seeds those of medians are the seeds' range (5: 94 %, 4: 88 %, 3: 75 %, 2: 50 %)"
+"""A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
 OF_FULL = "of the full scale's"
 """What the reason of a number says whose networks were trained for too few steps to be compared."""
-"""A range of n seeds holds the median of their distribution with probability 1 - 2^(1 - n)."""
 
 
 @dataclass(frozen=True)

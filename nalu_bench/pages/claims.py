@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -219,10 +219,15 @@ def _deciding(lines: Sequence[Line]) -> str:
 
 def _alike(places: Sequence[str]) -> str:
     """Places in a row, their split once if it is that of all."""
-    splits = {found[1] or "" for found in map(SPLIT.fullmatch, places) if found}
-    alone = splits.pop() if len(splits) == 1 else ""
+    alone = _split_of_all(places)
     *first, last = [place.removesuffix(alone) for place in places] or ["–"]
     return f"{', '.join(first)}{' and ' if first else ''}{last}{alone}"
+
+
+def _split_of_all(places: Iterable[str]) -> str:
+    """The split that all places name, such as ` in extrapolation`; empty if they differ, or name none."""
+    splits = {found[1] or "" for found in map(SPLIT.fullmatch, places) if found}
+    return splits.pop() if len(splits) == 1 else ""
 
 
 def _undecided(sentence: str, lines: Sequence[Line]) -> str:
@@ -248,8 +253,7 @@ def _missed(lines: Sequence[Line]) -> str:
     counted = Counter(place for line in lines for place in line.missed)
     if not counted:
         return ""
-    splits = {found[1] or "" for found in map(SPLIT.fullmatch, counted) if found}
-    alone = splits.pop() if len(splits) == 1 else ""
+    alone = _split_of_all(counted)
     by_count = grouped(counted, lambda place: counted[place])
     told = [f"{', '.join(by_count[count])} ({count} of {len(lines)})" for count in sorted(by_count, reverse=True)]
     return f"Whole intervals miss it{alone} at {'; '.join(told).replace(alone, '')}."

@@ -40,15 +40,20 @@ def compared(lines: Sequence[Line]) -> str:
 
 def counted(lines: Sequence[Line]) -> str:
     """How many numbers are printed, and how many of them have which verdict, as the cells of `COLUMNS` in Markdown."""
-    verdicts = [line.verdict for line in _printed(lines)]
-    return " | ".join(f"{sum(verdict in some for verdict in verdicts):,}" for some in COLUMNS.values())
+    return " | ".join(f"{count:,}" for count in _counts(lines).values())
 
 
 def told(lines: Sequence[Line]) -> str:
     """The same in words, without what does not occur: `41: 15 agree, 6 not decided, 20 not comparable`."""
-    (_, all_), *counts = zip(COLUMNS, counted(lines).split(" | "), strict=True)
-    found = ", ".join(f"{count} {verdict}" for verdict, count in counts if count != "0")
-    return f"{all_}: {found}" if found else "none"
+    (_, printed), *others = _counts(lines).items()
+    found = ", ".join(f"{count:,} {verdict}" for verdict, count in others if count)
+    return f"{printed:,}: {found}" if found else "none"
+
+
+def _counts(lines: Sequence[Line]) -> dict[str, int]:
+    """Column of `COLUMNS` -> how many printed numbers have one of its verdicts."""
+    verdicts = [line.verdict for line in _printed(lines)]
+    return {column: sum(verdict in some for verdict in verdicts) for column, some in COLUMNS.items()}
 
 
 def _printed(lines: Sequence[Line], again: bool = False) -> list[Line]:

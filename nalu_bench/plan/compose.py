@@ -9,7 +9,6 @@ import difflib
 import functools
 import itertools
 import math
-import os
 import re
 import shlex
 import warnings
@@ -28,7 +27,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
-from nalu_bench import registry
+from nalu_bench import paths, registry
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import MOST_WIDTH, Model
 from nalu_bench.plan import folders, limits, looks, processors, schemas, sweep, unit_files
@@ -483,7 +482,7 @@ def _composed(groups: tuple[str, ...]) -> DictConfig:
         for schema, reason in _register_schemas().items():
             if schema in str(error):
                 raise reason from None
-        told = f"cannot compose {' '.join(groups) or 'the defaults'}: {_gone() or error}"
+        told = f"cannot compose {' '.join(groups) or 'the defaults'}: {paths.gone() or error}"
         raise UsageError(_fault_of_file(error) or " ".join([told, *folders.installed().lost])) from None
 
 
@@ -496,15 +495,6 @@ def _check_file(path: Path) -> None:
     label = folders.values(path).get("label", "")
     if not isinstance(label, str):
         raise UsageError(f"{path}: label must be a text, got {label!r:.60}; put it in quotes.")
-
-
-def _gone() -> str:
-    """That the current folder was removed, under which Hydra finds nothing; empty if it is there."""
-    try:
-        os.getcwd()
-    except OSError:
-        return "the current folder has been removed; change to another one"
-    return ""
 
 
 def _with_bases(group: str, name: str) -> dict[Path, None]:
@@ -533,15 +523,15 @@ def _fault_of_file(error: Exception) -> str:
 
 def _typed(config: DictConfig, groups: Sequence[str]) -> DictConfig:
     """The configuration, if each group's file says what it describes, and sets what no command can."""
+    files = dict(group.split("=", 1) for group in groups)
     for key, schema in (("task", Task), ("model", Model), ("recipe", Recipe)):
         kind = OmegaConf.get_type(config, key)
         if kind is None or not issubclass(kind, schema):
             raise UsageError(f"the file of a {key} must begin with: defaults: [<kind>_schema, _self_]")
         for fixed in ("kind", "name"):
             if OmegaConf.is_missing(config[key], fixed):
-                file = dict(group.split("=", 1) for group in groups).get(key, "*")
-                raise UsageError(f"{key}/{file}.yaml must set {fixed}.")
-    for key, file in (group.split("=", 1) for group in groups):
+                raise UsageError(f"{key}/{files.get(key, '*')}.yaml must set {fixed}.")
+    for key, file in files.items():
         if (stated := str(config[key].name)) != file:
             raise UsageError(
                 f"{key}/{file}.yaml must say name: {file}, as its file is called, and have _self_ as the last of its "

@@ -32,7 +32,7 @@ def part_faults(part: Path) -> Iterator[str]:
         stated = manifest.get("seeds") if isinstance(manifest, dict) else None
         yield f"its name says seeds {part.name}, and its {schema.MANIFEST} says {stated}"
         return
-    if (stated := manifest.get("cell", part.parents[1].name)) != part.parents[1].name:
+    if stated := other_cell(manifest, part.parents[1].name):
         yield f"its place is that of the cell {part.parents[1].name}, and its {schema.MANIFEST} says {stated}"
         return
     if wrong := [*schema.form_faults(manifest, schema.PROVENANCE | schema.LATER, schema.MANIFEST)]:
@@ -41,6 +41,12 @@ def part_faults(part: Path) -> Iterator[str]:
     if "files" in manifest:
         yield from edited(part, manifest)
     yield from _seed_faults(part, seeds)
+
+
+def other_cell(manifest: Mapping[str, Any], digest: str) -> str:
+    """The cell that a part's manifest names, if it is not this one; the oldest name none, and those are empty."""
+    stated = manifest.get("cell", digest)
+    return "" if stated == digest else str(stated)
 
 
 def strangers(part: Path) -> Iterator[str]:

@@ -14,7 +14,7 @@ from nalu_bench.files import read_arrays, read_json, read_table
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store import schema
-from nalu_bench.store.integrity import edited, part_faults, require_unedited
+from nalu_bench.store.integrity import edited, other_cell, part_faults, require_unedited
 from nalu_bench.store.leases import Lease, System
 
 if TYPE_CHECKING:
@@ -231,8 +231,8 @@ def damage(part: Path) -> str | None:
         return f"{schema.MANIFEST} cannot be read: {error}"
     if seeds != part.name:
         return f"{schema.MANIFEST} says seeds {seeds}"
-    if manifest.get("cell", part.parents[1].name) != part.parents[1].name:
-        return f"{schema.MANIFEST} says cell {manifest['cell']}"
+    if cell := other_cell(manifest, part.parents[1].name):
+        return f"{schema.MANIFEST} says cell {cell}"
     return f"{', '.join(sorted(lacking))} not there" if lacking else None
 
 

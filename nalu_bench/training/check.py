@@ -17,7 +17,7 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
-from nalu_bench.units.contract import coupled_by_projection
+from nalu_bench.units.contract import attributes, coupled_by_projection
 
 
 def check_network(cell: Cell, network: Network) -> None:
@@ -85,30 +85,24 @@ def watch_units(network: Network) -> None:
     """Let a unit raise ValueError for changed inputs, and for outputs that do not fit them or its parameters."""
     for _, unit in network.units():
         versions: list[int] = []
-        attributes: list[dict[str, Any]] = []
-        unit.register_forward_pre_hook(functools.partial(_note, versions, attributes))
-        unit.register_forward_hook(functools.partial(_check_unchanged, versions, attributes))
+        kept: list[dict[str, Any]] = []
+        unit.register_forward_pre_hook(functools.partial(_note, versions, kept))
+        unit.register_forward_hook(functools.partial(_check_unchanged, versions, kept))
         unit.register_forward_hook(_check_output)
 
 
-def _note(versions: list[int], attributes: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...]) -> None:
-    versions[:], attributes[:] = [value._version for value in inputs], [_attributes(unit)]
-
-
-def _attributes(unit: Any) -> dict[str, Any]:
-    """The attributes of a unit, each as the identity of what it is."""
-    return {key: sorted(map(id, value.values())) if isinstance(value, dict) else id(value) for key, value in
-            vars(unit).items()}  # fmt: skip
+def _note(versions: list[int], kept: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...]) -> None:
+    versions[:], kept[:] = [value._version for value in inputs], [attributes(unit)]
 
 
 def _check_unchanged(
-    versions: list[int], attributes: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...], output: Tensor
+    versions: list[int], kept: list[dict[str, Any]], unit: Any, inputs: tuple[Tensor, ...], output: Tensor
 ) -> None:
     """Other cells train on the same inputs, and how often a unit is called depends on what trains beside it."""
-    name, (before,) = type(unit).__name__, attributes
+    name, (before,), after = type(unit).__name__, kept, attributes(unit)
     if [value._version for value in inputs] != versions:
         raise ValueError(f"{name} must leave its inputs as they are, and changes them in place")
-    if changed := [key for key, value in _attributes(unit).items() if before.get(key) != value]:
+    if changed := [key for key in before | after if before.get(key) != after.get(key)]:
         raise ValueError(f"{name} must store nothing on itself while it computes, and changes {', '.join(changed)}")
 
 

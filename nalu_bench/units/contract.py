@@ -103,12 +103,12 @@ def has_weights_of_outputs_by_inputs(cls: type[Unit], options: dict[str, Any]) -
 
 def stores_nothing_while_it_computes(cls: type[Unit], options: dict[str, Any]) -> None:
     unit, x = _made(cls, options), _inputs(5, 4)
-    before, contents = _state(unit), {name: p.detach().clone() for name, p in unit.named_parameters()}
+    before, contents = attributes(unit), {name: p.detach().clone() for name, p in unit.named_parameters()}
     first, second = _everything(unit, x), _everything(unit, x)
     for name, value in unit.penalties(x).items():
         _must(value.shape == (), f"the penalty {name} must be a scalar, got the shape {tuple(value.shape)}")
     _must(all(torch.equal(first[name], second[name]) for name in first), "equal inputs must give equal outputs")
-    _must(_state(unit) == before, "a unit must store nothing on itself while it computes")
+    _must(attributes(unit) == before, "a unit must store nothing on itself while it computes")
     kept = all(torch.equal(parameter, contents[name]) for name, parameter in unit.named_parameters())
     _must(kept, "a unit must not change its parameters while it computes")
 
@@ -213,9 +213,12 @@ def _inputs(*shape: int) -> Tensor:
     return torch.rand(*shape, dtype=torch.float64, generator=Generator().manual_seed(0)) * 2 + 0.5
 
 
-def _state(unit: Unit) -> dict[str, Any]:
-    """The attributes of a unit; dictionaries, such as those of parameters, as copies."""
-    return {key: dict(value) if isinstance(value, dict) else value for key, value in vars(unit).items()}
+def attributes(unit: Unit) -> dict[str, Any]:
+    """The attributes of a unit, each as the identity of what it is; those of a dictionary's values for such."""
+    return {
+        key: {name: id(one) for name, one in value.items()} if isinstance(value, dict) else id(value)
+        for key, value in vars(unit).items()
+    }
 
 
 def _equal(value: Tensor, expected: Tensor) -> None:

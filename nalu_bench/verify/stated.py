@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nalu_bench.plan.cell import Wanted
+from nalu_bench.store.integrity import other_cell
 from nalu_bench.store.schema import ALWAYS, ARRAYS, LATER, PREDICTIONS, PROVENANCE, SINCE
 from nalu_bench.tasks.task import Task
 from nalu_bench.verify.networks import predicts
@@ -38,7 +39,7 @@ def stated_faults(manifest: Mapping[str, Any], wanted: Sequence[Wanted]) -> Iter
         digest = name.partition("/")[0]
         task = tasks.get(digest)
         told = [*_entries(part)]
-        if (cell := part.get("cell", digest)) != digest:
+        if cell := other_cell(part, digest):
             told.append(f"states the cell {cell} in manifest.json, and is of {digest}")
         if task is not None:  # a part of no cell is a fault of its own
             told += [*_files(task, part.get("files")), *_data(task, part.get("data"))]
