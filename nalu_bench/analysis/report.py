@@ -154,7 +154,7 @@ class Report:
         rows = self.measured.runs["status"].value_counts()
         states = ", ".join(f"{count:,} {state}" for state, count in rows.items())
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
-        lengths = sorted({budget["steps"], *self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]})
+        lengths = sorted({*self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]}) or [budget["steps"]]
         steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
         typed = " ".join(overrides(self.measured.manifest))
         scale = f": {self._seeds(budget['seeds'])} seeds, {steps} steps"
@@ -168,7 +168,7 @@ class Report:
         runs = self.measured.runs
         found = sorted(set(runs[runs["role"] == "cell"].groupby("cell").size()))
         fewer = " to ".join(str(count) for count in found[:: len(found) - 1 or 1])
-        return f"{fewer} of {wanted}" if found and found[0] < wanted else f"{wanted}"
+        return f"{fewer} of {wanted}" if found and found[0] < wanted else fewer or f"{wanted}"
 
     @property
     def stands_in(self) -> str:

@@ -22,6 +22,9 @@ GRACE = 8
 WIDEST = 64
 """The longest side whose pairs of squares can be counted in single precision."""
 
+LAST = 2**24
+"""The largest whole number up to which single precision holds every one, and so the last action of an episode."""
+
 SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), 1e15
 """Of what an agent is told and pays: single precision holds squares of the latter, and means of many of them."""
 
@@ -94,6 +97,11 @@ class GridWorldTime(Environment[Squares]):
             raise UsageError(f"the size of a grid world must lie in [2, {WIDEST}] squares, got {self.size}.")
         if not 1 <= self.shortest <= self.longest:
             raise UsageError(f"times must have 1 <= shortest <= longest, got {self.shortest} and {self.longest}.")
+        if self.horizon > LAST:
+            raise UsageError(
+                f"the longest time must be at most {LAST - GRACE:,}, so that single precision holds every action, "
+                f"got {self.longest:,}."
+            )
         if self.observation not in OBSERVATIONS:
             raise unknown("observation", self.observation, OBSERVATIONS)
         if self.told not in TOLD:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
-from nalu_bench.analysis.table.formats import Format, in_prose, interval, percent
+from nalu_bench.analysis.table.formats import Format, in_prose, interval, number, percent
 from nalu_bench.analysis.table.line import Line, grouped
-from nalu_bench.plan.experiment import MISSED, PLACE, PLACES, Plain
+from nalu_bench.plan.experiment import EVERYWHERE, PLACE, PLACES, Plain
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -34,11 +35,6 @@ DECIDED_FIRST = sorted(Outcome, key=lambda outcome: outcome in (Outcome.OPEN, Ou
 def points(value: float) -> str:
     """-0.8 as `-80 points`, a difference of shares."""
     return f"{100 * value + 0.0:.0f} points"
-
-
-def number(value: float) -> str:
-    """1.2345 as `1.23`, 0 as `0`."""
-    return f"{value:.3g}"
 
 
 def plain(value: float) -> str:
@@ -79,8 +75,8 @@ UNIT = re.compile(r"\{\w+\}( %| times)")
 DECIDING = re.compile(r", at (.+?)(?: \(of \d+ places the furthest from true\))?$")
 """The end of what a claim on several places measured."""
 
-SPLIT = re.compile(r".*?( in (?:inter|extra)polation)?")
-"""The end of a place, `a × b in extrapolation`, if it names a split."""
+SPLIT = re.compile(r"(.*?)( in (?:inter|extra)polation)?")
+"""A place, `a × b in extrapolation`, and the split that it names, if it names one."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +204,12 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     if all(map(math.isnan, values)):
         return ""
     told = in_prose(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
-    return sentence.replace(place, told).replace(MISSED, _missed(lines)).replace(PLACE, _deciding(lines)).strip()
+    return (
+        sentence.replace(place, told)
+        .replace(EVERYWHERE, _everywhere(lines, form))
+        .replace(PLACE, _deciding(lines))
+        .strip()
+    )
 
 
 def _deciding(lines: Sequence[Line]) -> str:
@@ -219,15 +220,16 @@ def _deciding(lines: Sequence[Line]) -> str:
 
 def _alike(places: Sequence[str]) -> str:
     """Places in a row, their split once if it is that of all."""
-    alone = _split_of_all(places)
+    splits = {_parts(place)[1] for place in places}
+    alone = splits.pop() if len(splits) == 1 else ""
     *first, last = [place.removesuffix(alone) for place in places] or ["–"]
     return f"{', '.join(first)}{' and ' if first else ''}{last}{alone}"
 
 
-def _split_of_all(places: Iterable[str]) -> str:
-    """The split that all places name, such as ` in extrapolation`; empty if they differ, or name none."""
-    splits = {found[1] or "" for found in map(SPLIT.fullmatch, places) if found}
-    return splits.pop() if len(splits) == 1 else ""
+def _parts(place: str) -> tuple[str, str]:
+    """A place without its split, and the split, such as ` in extrapolation`; empty if it names none."""
+    found = SPLIT.fullmatch(place)
+    return (found[1], found[2] or "") if found else (place, "")
 
 
 def _undecided(sentence: str, lines: Sequence[Line]) -> str:
@@ -248,15 +250,20 @@ def _corrected(lines: Sequence[Line]) -> str:
     return f"{whose} is {limit[1]}, and must be below {limit[2]} among {limit[3]} comparisons." if limit else ""
 
 
-def _missed(lines: Sequence[Line]) -> str:
-    """Where whole intervals miss a claim, and in how many tests: `They miss it in extrapolation at a² (2 of 4).`"""
-    counted = Counter(place for line in lines for place in line.missed)
-    if not counted:
-        return ""
-    alone = _split_of_all(counted)
-    by_count = grouped(counted, lambda place: counted[place])
-    told = [f"{', '.join(by_count[count])} ({count} of {len(lines)})" for count in sorted(by_count, reverse=True)]
-    return f"Whole intervals miss it{alone} at {'; '.join(told).replace(alone, '')}."
+def _everywhere(lines: Sequence[Line], form: Format) -> str:
+    """The numbers of each place, the largest first: `in extrapolation a × b 2 to 90, √a 3`."""
+    numbers = grouped((item for line in lines for item in line.everywhere.items()), itemgetter(0))
+    ranges = {place: (min(found), max(found)) for place, items in numbers.items() if (found := _known(items))}
+    by_split = grouped(sorted(ranges, key=lambda place: -ranges[place][1]), lambda place: _parts(place)[1])
+    return "; ".join(
+        f"{split} ".lstrip()
+        + ", ".join(f"{_parts(place)[0]} {' to '.join(dict.fromkeys(map(form, ranges[place])))}" for place in places)
+        for split, places in by_split.items()
+    )
+
+
+def _known(items: Iterable[tuple[str, float]]) -> list[float]:
+    return [value for _, value in items if not math.isnan(value)]
 
 
 def _form(sentence: str) -> tuple[str, Format]:

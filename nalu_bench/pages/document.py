@@ -19,6 +19,12 @@ LINK = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")(?![a-z]+:|#)([^"#]
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
+ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+
+CELL = re.compile(r"<td(?=[ >])")
+
+TAG = re.compile(r"<[^>]*>")
+
 SHORT = 12
 """Letters of an entry behind the first of its row that needs no room to be read."""
 
@@ -52,10 +58,20 @@ def _html(text: str) -> str:
 
 
 def _scrolled(table: re.Match[str]) -> str:
-    """A table that is scrolled where it is wider than the window; short entries have narrow columns."""
+    """A table that is scrolled where it is wider than the window.
+
+    Short entries have narrow columns; of others a narrow window shows every row as a list, see `page.css`.
+    """
     entries = re.findall(r"</td>\s*<td[^>]*>(.*?)(?=</td>)", table[0])
-    short = all(len(entry) <= SHORT for entry in entries)
-    return f'<div class="scroll words{" short" * short}">{table[0]}</div>'
+    if all(len(entry) <= SHORT for entry in entries):
+        return f'<div class="scroll words short">{table[0]}</div>'
+    heads = [TAG.sub("", head).replace('"', "&quot;") for head in re.findall(r"<th[^>]*>(.*?)</th>", table[0])]
+
+    def labelled(row: re.Match[str]) -> str:
+        names = iter(heads)
+        return CELL.sub(lambda cell: f'{cell[0]} data-head="{next(names, "")}"', row[0])
+
+    return f'<div class="scroll words">{ROW.sub(labelled, table[0])}</div>'
 
 
 def _address(found: re.Match[str]) -> str:

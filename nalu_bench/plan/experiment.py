@@ -109,8 +109,8 @@ PLACES = ("{number}", "{percent}", "{points}")
 PLACE = "{place}"
 """Where it names the places on which the tests of a claim on several are decided."""
 
-MISSED = "{missed}"
-"""Where it says at which places alone a claim on several is missed, and in how many tests; nothing if at none."""
+EVERYWHERE = "{everywhere}"
+"""Where it has the number of each place of a claim on several, or the range of its numbers in several tests."""
 
 
 @dataclass
@@ -121,8 +121,8 @@ class Plain:
         asks: the question that it helps to answer, the same text for all claims about one thing.
         says: the claim in a sentence.
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
-            shares. For a claim on several places `{missed}` is a sentence with those that miss it, and `{place}` names
-            those whose numbers decide. It says nothing that another number would make false.
+            shares. For a claim on several places `{everywhere}` has the number of each, and `{place}` names those
+            whose numbers decide. It says nothing that another number would make false.
         over: where its tests are, if there are several, in words such as `on distributions of inputs`.
     """
 
@@ -132,7 +132,7 @@ class Plain:
     over: str = "in tests"
 
     def __post_init__(self) -> None:
-        left = self.found.replace(MISSED, "", 1).replace(PLACE, "", 1)
+        left = self.found.replace(EVERYWHERE, "", 1).replace(PLACE, "", 1)
         length = len(left)
         for place in PLACES:
             left = left.replace(place, "", 1)

@@ -47,4 +47,5 @@ def shifts(stated: pd.DataFrame, again: pd.DataFrame) -> Iterator[str]:
         if np.count_nonzero(change):
             chance = float(wilcoxon(change[change != 0]).pvalue)
             if chance < LEVEL / len(figures):
-                yield f"{name} is systematically other than stated (p = {chance:.1g})"
+                medians = f"median {np.nanmedian(before):.3g} before, {np.nanmedian(after):.3g} now"
+                yield f"{name} is systematically other than stated (p = {chance:.1g}; {medians})"

@@ -40,12 +40,10 @@ class Rerun:
 
     def describe(self) -> str:
         """One line: `arithmetic / nmu seeds 0-24 of results/...: 25 runs have the same bits (12 s)`."""
-        if self.others:
-            how = f"no systematic difference at level {LEVEL:g}; trained under other conditions: {self.others}"
-        else:
-            how = "the same bits"
-        verdict = "DIFFERENT" if self.faults else how
-        return f"{self.label}: {self.runs} runs trained again, {verdict} ({self.seconds:.0f} s)"
+        alike = f"no systematic difference at level {LEVEL:g}" if self.others else "the same bits"
+        verdict = "DIFFERENT" if self.faults else alike
+        where = f"; trained under other conditions: {self.others}" if self.others else ""
+        return f"{self.label}: {self.runs} runs trained again, {verdict}{where} ({self.seconds:.0f} s)"
 
 
 def choose(found: Sequence[Finished], count: int, seed: int, longest: float | None) -> list[Finished]:

@@ -17,7 +17,7 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
-from nalu_bench.units.contract import attributes, coupled_by_projection
+from nalu_bench.units.contract import attributes, coupled_by_projection, mixes_examples
 
 
 def check_network(cell: Cell, network: Network) -> None:
@@ -55,6 +55,11 @@ def check_network(cell: Cell, network: Network) -> None:
     for _, unit in network.units():
         _check_unit(unit)
     watch_units(network)
+    for _, unit in network.units():
+        if mixes_examples(_drawn(unit).double()):
+            raise ValueError(
+                f"the output of {type(unit).__name__} for an example must not depend on the others of its batch"
+            )
     _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
           cell.model.penalties)  # fmt: skip
     for name in unit_files.names_of(cell.model.of or []):
@@ -111,14 +116,20 @@ def _check_unit(unit: Any) -> None:
     name = type(unit).__name__
     if coupled := coupled_by_projection(unit):
         raise ValueError(f"`project_` of {name} must clamp elementwise, as seeds are stacked, and not {coupled}")
-    drawn = copy.deepcopy(unit)
-    drawn.reset_parameters(torch.Generator().manual_seed(0))
+    drawn = _drawn(unit)
     with torch.no_grad():
         gates = drawn.gates(torch.linspace(-3, 3, 2 * unit.in_features).view(2, -1))
     for gate, values in gates.items():
         if bool(((values < 0) | (values > 1)).any()):
             span = f"{values.min():g} to {values.max():g}"
             raise ValueError(f"the gate {gate} of {name} must lie from 0 to 1, and is {span} on some inputs")
+
+
+def _drawn(unit: Any) -> Any:
+    """A copy of a unit with initial weights."""
+    drawn = copy.deepcopy(unit)
+    drawn.reset_parameters(torch.Generator().manual_seed(0))
+    return drawn
 
 
 def _check_output(unit: Any, inputs: tuple[Tensor, ...], output: Any) -> None:

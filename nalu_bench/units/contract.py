@@ -32,8 +32,22 @@ def check(unit: type[Unit], **options: Any) -> None:
     >>> from nalu_bench.units import NALU
     >>> check(NALU, shared=False)
     """
+    _must(isinstance(unit, type) and issubclass(unit, Unit), f"check takes the class of a unit, got {unit!r:.200}")
     for rule in RULES:
-        rule(unit, options)
+        words = rule.__name__.replace("_", " ")
+        try:
+            rule(unit, options)
+        except AssertionError as error:
+            raise AssertionError(f"a unit {words}: {error}") from error
+        except Exception as error:
+            raise AssertionError(f"a unit {words}: {type(error).__name__}: {error}") from error
+
+
+def returns_what_the_benchmark_reads(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit, x = _made(cls, options), _inputs(5, 4)
+    for name, found in {"weights": unit.weights(), "penalties": unit.penalties(x), "gates": unit.gates(x)}.items():
+        right = isinstance(found, dict) and all(isinstance(value, Tensor) for value in found.values())
+        _must(right, f"`{name}` must return a dictionary of tensors, got {found!r:.200}")
 
 
 def maps_the_last_axis_and_leaves_the_others(cls: type[Unit], options: dict[str, Any]) -> None:
@@ -45,6 +59,19 @@ def maps_the_last_axis_and_leaves_the_others(cls: type[Unit], options: dict[str,
         _must(y.dtype == x.dtype, f"outputs must have the type of the inputs, {x.dtype}, got {y.dtype}")
         rows = torch.stack([unit(row) for row in x.reshape(-1, 4)]).view(y.shape)
         _equal(y, rows)
+
+
+def has_the_same_output_for_an_example_alone(cls: type[Unit], options: dict[str, Any]) -> None:
+    mixed = "the output of an example must not depend on those beside it: no means over, no sorting of examples"
+    _must(not mixes_examples(_made(cls, options)), mixed)
+
+
+@torch.no_grad()
+def mixes_examples(unit: Unit) -> bool:
+    """Whether the output of an example depends on the others of its batch; the unit has parameters in float64."""
+    x = _inputs(3, unit.in_features)
+    alone = torch.cat([unit(row.unsqueeze(0)) for row in x])
+    return not torch.allclose(unit(x), alone, rtol=1e-9, equal_nan=True)
 
 
 def works_in_float32_as_made(cls: type[Unit], options: dict[str, Any]) -> None:
@@ -173,6 +200,8 @@ def refuses_to_have_no_inputs_or_outputs(cls: type[Unit], options: dict[str, Any
 
 
 RULES: tuple[Callable[[type[Unit], dict[str, Any]], None], ...] = (
+    returns_what_the_benchmark_reads,
+    has_the_same_output_for_an_example_alone,
     maps_the_last_axis_and_leaves_the_others,
     works_in_float32_as_made,
     works_in_sequence_with_others,

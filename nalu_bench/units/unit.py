@@ -3,7 +3,7 @@
 import functools
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -65,8 +65,15 @@ class Unit(nn.Module):
         """(..., I) -> (..., O)."""
         self._check(x)
         if x.ndim == 1:
-            return self.columns(x.unsqueeze(-1)).squeeze(-1)
-        return self.columns(x.mT).mT
+            return self._outputs(x.unsqueeze(-1)).squeeze(-1)
+        return self._outputs(x.mT).mT
+
+    def _outputs(self, x: Tensor) -> Tensor:
+        """What the formula gives; raises CallError if that is no tensor."""
+        y = self.columns(x)
+        if not isinstance(y, Tensor):
+            raise CallError(f"`columns` of {type(self).__name__} must return a tensor, got {type(y).__name__}.")
+        return y
 
     def _check(self, x: Tensor) -> None:
         """Raise CallError for inputs that torch would refuse in words of its own, or would take for others."""
@@ -120,7 +127,14 @@ class Unit(nn.Module):
 
         None means torch's default generator, as in `torch.nn`; the benchmark always passes one.
         """
-        for name, initialise in self.initialisers().items():
+        found = self.initialisers()
+        right = isinstance(found, Mapping) and all(map(callable, found.values()))
+        if not right or not all(isinstance(getattr(self, name, None), nn.Parameter) for name in found):
+            raise CallError(
+                f"`initialisers` of {type(self).__name__} must map names of its parameters to functions that fill "
+                f"them, such as uniform(-1.0, 1.0), got {found!r:.200}."
+            )
+        for name, initialise in found.items():
             initialise(getattr(self, name), generator)
 
     def weights(self) -> dict[str, Tensor]:

@@ -75,7 +75,7 @@ def tell(loaded: "Loaded", page: bool = True, full: bool = False) -> None:
 
 def _next(loaded: "Loaded", page: bool) -> dict[str, str]:
     """Where everything is that was found, and how it came about; the pages are built."""
-    from nalu_bench.analysis import results
+    from nalu_bench.analysis import folders, results
     from nalu_bench.pages import build
 
     folder, experiment = loaded.folder, loaded.experiment
@@ -86,8 +86,9 @@ def _next(loaded: "Loaded", page: bool) -> dict[str, str]:
     if experiment.local:
         told["in Python:"] = f"nalu_bench.load({experiment.name!r})"
     elif any(line.printed_text for line in loaded.report.lines):
-        budget = f" budget={loaded.manifest['budget']['name']}" if results.is_local(folder) else ""
-        told["why each verdict:"] = f"nalu-bench explain {experiment.name}{budget}"
+        budget = loaded.manifest["budget"]["name"] if results.is_local(folder) else None
+        if folders.find(experiment, paths.results_dir(), budget) == folder:  # explain would read others
+            told["why each verdict:"] = f"nalu-bench explain {experiment.name}{f' budget={budget}' if budget else ''}"
     if not experiment.local and experiment.page.exists():
         told["what we chose:"] = paths.short(experiment.page)
     return told

@@ -175,14 +175,13 @@ def _table_faults(folder: Path, measured: Measured) -> Iterator[str]:
     try:
         kind = results.kind_of(folders.experiment_of(measured.manifest))
         texts = _texts(kind, measured)
-        if foreign := measured.manifest["files"].keys() - {*MEASURED, *texts, *results.FIGURES}:
-            foreign -= kind.pictures(measured.trained).keys()
+        pictures = {*results.FIGURES, *kind.pictures(measured.trained)}
     except Exception as error:  # runs that are edited may give no table at all
         yield f"the tables of {name} cannot be made of its runs ({error}); {RESTORE}"
         return
-    for file in sorted(foreign):
+    for file in sorted(measured.manifest["files"].keys() - {*MEASURED, *texts, *pictures}):
         yield f"{file} is in manifest.json, and no report writes it; delete it, and {again}"
-    for file in sorted({*results.FIGURES} - measured.manifest["files"].keys()):
+    for file in sorted(pictures - measured.manifest["files"].keys()):
         yield f"{file} is not there; {again}"
     for file, text in texts.items():
         path = folder / file

@@ -21,13 +21,17 @@ from nalu_bench.verify.folder import targets
 
 COMMITTED = targets([], paths.CHECKOUT / "results")
 
-PROGRAM = """
+PAGES = ["madsen2020/gating", "mistry2022/single_module", "trask2018/figure5"]
+"""Experiments whose pages are built, too: networks with curves, a ranking, agents with a film."""
+
+PROGRAM = f"""
 import os, sys
 from pathlib import Path
 from nalu_bench.cli import main
+PAGES = {PAGES}
 for name in sys.argv[2:]:
     os.environ["NALU_BENCH_HOME"] = str(Path(sys.argv[1], name))
-    if main(["report", name]):
+    if main(["report", name, *([] if name in PAGES else ["--no-page"])]):
         sys.exit(name)
 """
 
@@ -60,6 +64,7 @@ def test_every_committed_report_is_made_again_to_the_byte_without_vector_instruc
             {file: digest for file, digest in hashes(each).items() if file != PAGE} for each in (made[name], folder)
         )
         assert found == there, name
+    for name in PAGES:
         page = (made[name] / PAGE).read_text(encoding="utf-8")
         assert len(page.encode()) < 2_000_000, name
         assert needs_nothing_else(page), name

@@ -17,7 +17,7 @@ from nalu_bench import paths, registry
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import Registry
 from nalu_bench.units import NAU, Unit, contract
-from nalu_bench.units.unit import Initialiser
+from nalu_bench.units.unit import Initialiser, uniform
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.units.entries),
@@ -242,3 +242,34 @@ def test_a_unit_is_projected_as_it_is_with_gradients() -> None:
     unit.project_()
     assert unit.W.tolist() == [[1.0, 1.0]]
     assert unit.W.requires_grad
+
+
+class Slips(NAU):
+    """y = W x. Source: none."""
+
+
+def mixing(unit: NAU, x: Tensor) -> Tensor:
+    return unit.W @ (x - x.mean(-1, keepdim=True))
+
+
+@pytest.mark.parametrize(
+    ("method", "slip", "words"),
+    [
+        ("columns", lambda unit, x: None, "`columns` of Slip must return a tensor, got NoneType"),
+        ("columns", mixing, "the output of an example must not depend on those beside it"),
+        ("initialisers", lambda unit: {"w": uniform(-1.0, 1.0)}, "`initialisers` of Slip must map names of its param"),
+        ("initialisers", lambda unit: {"W": 0.5}, "`initialisers` of Slip must map names of its parameters to func"),
+        ("weights", lambda unit: unit.W, "`weights` must return a dictionary of tensors, got Parameter"),
+        ("penalties", lambda unit, x: None, "`penalties` must return a dictionary of tensors, got None"),
+        ("penalties", lambda unit, x: {"small": 1.0}, "`penalties` must return a dictionary of tensors, got {'small'"),
+    ],
+)
+def test_a_slip_breaks_a_rule_in_its_words(method: str, slip: object, words: str) -> None:
+    broken = type("Slip", (Slips,), {method: slip, "__doc__": Slips.__doc__})
+    with pytest.raises(AssertionError, match=f"^a unit [a-z ]+: .*{re.escape(words)}"):
+        contract.check(broken)
+
+
+def test_an_instance_is_no_unit_to_check() -> None:
+    with pytest.raises(AssertionError, match=r"check takes the class of a unit, got NAU"):
+        contract.check(NAU(4, 2))  # type: ignore[arg-type]

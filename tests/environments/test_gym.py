@@ -109,6 +109,7 @@ def test_an_action_that_is_none_is_refused(action: float) -> None:
         ({"observation": "sound"}, "unknown observation 'sound'"),
         ({"scale": "x"}, "so that single precision holds all times, got 'x'"),
         ({"early_cost": -1}, "so that single precision holds the squares of all rewards, got -1"),
+        ({"longest": 2**24}, "the longest time must be at most 16,777,208, so that single precision"),
         ({"num_envs": 0}, "num_envs must be a whole number of at least 1, got 0"),
         ({"render_mode": "human"}, "unknown render_mode 'human'"),
     ],

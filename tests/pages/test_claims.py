@@ -105,6 +105,18 @@ def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -
         assert "{" not in claim.found
 
 
+def test_a_claim_on_several_places_has_the_range_of_each_the_largest_first() -> None:
+    (nalu,) = [
+        claim for claim in claims([nalu_bench.load("trask2018/table6")]) if claim.says.startswith("The NALU mul")
+    ]
+    inside, outside = (f"a × b in {split}polation" for split in ("inter", "extra"))
+    ends = [plain(end([line.everywhere[outside] for line in nalu.lines])) for end in (min, max)]
+    assert f"a × b {' to '.join(ends)}" in nalu.found
+    assert ": in extrapolation " in nalu.found
+    least = plain(min(line.everywhere[inside] for line in nalu.lines))
+    assert f"; in interpolation a × b {least} to " in nalu.found
+
+
 def test_what_was_not_measured_has_no_number() -> None:
     for claim in claims(list(reported(paths.results_dir()))):
         assert (claim.found == "") == all(math.isnan(line.ours.value) for line in claim.lines)

@@ -863,6 +863,20 @@ class WideGate(Linear):
         return {"g": 3 * torch.sigmoid(inputs @ self.W.mT)}
 
 
+class Mixing(Linear):
+    """Its output for an example depends on the others of the batch."""
+
+    def columns(self, x: Tensor) -> Tensor:
+        return super().columns(x - x.mean(-1, keepdim=True))
+
+
+class Unreturned(Linear):
+    """Its formula is computed and not returned."""
+
+    def columns(self, x: Tensor) -> Tensor:  # type: ignore[return]
+        super().columns(x)
+
+
 class PartlyDetached(Linear):
     """Its bias would learn, and its matrix never."""
 
@@ -880,6 +894,8 @@ class PartlyDetached(Linear):
         (Counting, "Counting must store nothing on itself while it computes, and changes calls"),
         (Coupled, r"`project_` of Coupled must clamp elementwise, as seeds are stacked, and not \['W'\]"),
         (WideGate, "the gate g of WideGate must lie from 0 to 1, and is "),
+        (Mixing, "the output of Mixing for an example must not depend on the others of its batch"),
+        (Unreturned, "`columns` of Unreturned must return a tensor, got NoneType"),
         (PartlyDetached, "PartlyDetached must return what has a gradient for its parameters, got none for W;"),
     ],
 )

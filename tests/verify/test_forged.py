@@ -522,6 +522,11 @@ def a_picture_left_out(folder: Folder) -> None:
     (folder.path / "figure.png").unlink()
 
 
+@forgery("trask2018/figure5", "film.gif is not there; make it again")
+def a_further_picture_left_out(folder: Folder) -> None:
+    (folder.path / "film.gif").unlink()
+
+
 @forgery(TABLE1, "sub must be a file of its own, and is a folder")
 def a_folder_in_the_folder(folder: Folder) -> None:
     (folder.path / "sub").mkdir()

@@ -54,6 +54,7 @@ class LeaderboardSettings(Settings):
     also: list[str] = field(default_factory=list)
     axis: str = "range"
     like: list[str] = field(default_factory=list)
+    headings: dict[str, str] = field(default_factory=dict)
 
 
 @register("leaderboard", version=1)
@@ -72,7 +73,7 @@ class Leaderboard(Kind):
 
     Settings: `criterion`, the task's threshold to use; `also`, further ones, whose success rates stand beside; `axis`,
     the word of the setting that varies within an operation; `like`, units: a further unit is trained on the cells, and
-    by the recipe, of theirs.
+    by the recipe, of theirs; `headings`, settings such as `inputs=10` and the words for them in headings.
     """
 
     settings = LeaderboardSettings
@@ -173,7 +174,9 @@ class Leaderboard(Kind):
 
         def heading(line: Line) -> str:
             place = self._over_ranges(line.place)
-            return ", ".join(filter(None, [style.operation_label(place.task, place.operation), place.setting.told()]))
+            setting = place.setting.told()
+            told = self.report.headings.get(setting, setting)
+            return ", ".join(filter(None, [style.operation_label(place.task, place.operation), told]))
 
         measured = [line for line in lines if line.n_seeds]
         return grouped(measured, heading)

@@ -9,7 +9,8 @@ import pandas as pd
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, fitted, not_comparable
-from nalu_bench.analysis.table.line import MISSED, Printed, Row, Value
+from nalu_bench.analysis.table.formats import interval, number
+from nalu_bench.analysis.table.line import EVERYWHERE, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 
@@ -56,7 +57,7 @@ class Claim:
         untested: why the claim cannot be tested; empty if it can.
         out_of_reach: why no number could lie on the claimed side, whatever is true; empty if one could.
         where: the place whose number this is, in words, if the claim is on several.
-        missed: of several places, those whose whole intervals lie on the other side, in words.
+        everywhere: of several places that have names, the number of each.
     """
 
     quantity: str
@@ -71,7 +72,7 @@ class Claim:
     untested: str = ""
     out_of_reach: str = ""
     where: str = ""
-    missed: tuple[str, ...] = ()
+    everywhere: tuple[tuple[str, Value], ...] = ()
 
     @classmethod
     def estimated(
@@ -93,12 +94,6 @@ class Claim:
         return cls("", math.nan, None, math.nan, untested=reason)
 
     @property
-    def on_the_other_side(self) -> bool:
-        """Whether the number with its whole interval does not lie on the claimed side."""
-        low, high = self.limits(0.95) if self.limits else (self.value, self.value)
-        return high < self.threshold if self.above else low > self.threshold
-
-    @property
     def ours(self) -> Value:
         """The number with its 95 % interval."""
         return Value(self.value, *self.limits(0.95)) if self.limits else Value(self.value)
@@ -108,8 +103,8 @@ class Claim:
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
         among = f" (of {self.places} places the furthest from true)" if self.places > 1 and not self.picked else ""
         quantity = f"{self.quantity}, at {self.where}{among}" if self.where else self.quantity
-        missed = f"{MISSED}{', '.join(self.missed)}" if self.missed else ""
-        told = tuple(filter(None, [quantity, missed, *notes]))
+        places = ", ".join(f"{where} {interval(*ours, number)}" for where, ours in self.everywhere)
+        told = tuple(filter(None, [quantity, places and f"{EVERYWHERE}{places}", *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
 
     def _compare(self, printed: Printed) -> Comparison:
@@ -130,5 +125,5 @@ def furthest_from_true(claims: Sequence[Claim]) -> Claim:
     def truth(claim: Claim) -> tuple[int, float, float]:
         return claim_truth(claim.limits or (lambda _: (claim.value, claim.value)), claim.threshold, claim.above)
 
-    missed = dict.fromkeys(claim.where for claim in claims if claim.where and claim.on_the_other_side)
-    return replace(min(claims, key=truth), places=len(claims), missed=tuple(missed))
+    everywhere = tuple((claim.where, claim.ours) for claim in claims if claim.where)
+    return replace(min(claims, key=truth), places=len(claims), everywhere=everywhere)

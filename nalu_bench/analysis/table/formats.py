@@ -26,6 +26,11 @@ def three_digits(value: float) -> str:
     return f"{value:#.3g}".rstrip(".") if abs(value) < 1e4 else f"{value:.1e}"
 
 
+def number(value: float) -> str:
+    """1.2345 as `1.23`, 0 as `0`, 123456.0 as `1.23e+05`."""
+    return f"{value:.3g}"
+
+
 def four_digits(value: float) -> str:
     """1.23456 as `1.235`; empty for nan."""
     return "" if math.isnan(value) else f"{value:.4g}"

@@ -85,8 +85,11 @@ class Row:
     notes: tuple[str, ...] = ()
 
 
-MISSED = "missed at "
-"""The start of the note that names the places of a claim whose whole intervals lie on the other side."""
+EVERYWHERE = "everywhere: "
+"""The start of the note that tells the number of each place of a claim on several."""
+
+AT_A_PLACE = re.compile(r"(.+?) (\S+)(?: \[[^]]*\])?(?:, |$)")
+"""A place of that note, its number and its interval: `a × b in extrapolation 100 [98.4, 101], `."""
 
 IN_WORDS = "a claim in words, our threshold: "
 """The start of the note that tells by which threshold a claim was tested."""
@@ -123,10 +126,10 @@ class Line:
     held: tuple[float, float] | None = None
 
     @property
-    def missed(self) -> list[str]:
-        """Of a claim on several places, those whose whole intervals lie on the other side."""
-        told = next((note for note in self.notes if note.startswith(MISSED)), MISSED)
-        return told.removeprefix(MISSED).split(", ") if told != MISSED else []
+    def everywhere(self) -> dict[str, float]:
+        """Of a claim on several places, the number of each; nan where there is none."""
+        told = next((note for note in self.notes if note.startswith(EVERYWHERE)), "").removeprefix(EVERYWHERE)
+        return {place: math.nan if value == "–" else float(value) for place, value in AT_A_PLACE.findall(told)}
 
     @property
     def own(self) -> bool:

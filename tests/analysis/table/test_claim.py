@@ -98,13 +98,17 @@ def test_of_several_places_the_one_on_the_wrong_side_comes_first_then_the_one_th
     assert furthest_from_true([*found.values(), unknown]).quantity == "unknown"
 
 
-def test_places_that_miss_a_claim_are_those_whose_whole_intervals_do() -> None:
-    limits = {"missed": (1.0, 1.9), "near": (1.0, 2.5), "held": (2.5, 3.0)}
-    found = [replace(Claim("a ratio", 1.5, within(*both), 2.0), where=where) for where, both in limits.items()]
-    assert furthest_from_true([*found, replace(Claim("a ratio", 1.5, None, 2.0), where="computed")]).missed == (
-        "missed",
-        "computed",
-    )
+def test_a_claim_on_several_places_tells_the_number_of_each() -> None:
+    limits = {"a × b in extrapolation": (1.0, 1.9), "a / b in extrapolation": (2.5, 3.0)}
+    found = [replace(Claim("a ratio", 2.5e7, within(*both), 2.0), where=where) for where, both in limits.items()]
+    absent, exact = (replace(Claim("a ratio", value, None, 2.0), where="√a") for value in (math.nan, 1.5))
+    everywhere = "everywhere: a × b in extrapolation 2.5e+07 [1, 1.9], a / b in extrapolation 2.5e+07 [2.5, 3], √a"
+    for last, told in ((absent, "–"), (exact, "1.5")):
+        tested = line(furthest_from_true([*found, last]))
+        assert f"{everywhere} {told}" in tested.notes
+        assert [*tested.everywhere] == [*limits, "√a"]
+        assert tested.everywhere["a × b in extrapolation"] == 2.5e7
+        assert tested.everywhere["√a"] == pytest.approx(last.value, nan_ok=True)
 
 
 @pytest.mark.parametrize(("value", "verdicts"), [(1.0, ["differs", "inconclusive"]), (3.0, ["agrees", "agrees"])])
