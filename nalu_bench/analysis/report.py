@@ -24,6 +24,7 @@ from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
+from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.plan import sweep
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.schema import Status
@@ -139,7 +140,14 @@ class Report:
             return ""
         own = [line.verdict for line in self.lines if line.verdict and line.own]
         apart = f" Our own claims: {counts(own)}." if own else ""
-        return f"Verdicts: {counts(line.verdict for line in self.lines if line.verdict and line.counted)}.{apart}"
+        met = [line for line in self.lines if line.verdict and line.counted]
+        others = {
+            "recomputed numbers": any(line.place.metric.endswith(RECOMPUTED) for line in met),
+            "sentences": any(line.in_words for line in met),
+        }
+        told = " and ".join(name for name, there in others.items() if there)
+        among = f", those on {told} among them" if told else ""
+        return f"Verdicts{among}: {counts(line.verdict for line in met)}.{apart}"
 
     def intervals(self) -> str:
         """What the intervals are."""

@@ -43,8 +43,9 @@ def index(results: Path) -> Path:
         with style.applied():
             write_atomically(results / CLAIMS, functools.partial(_draw, overview(shown)))
     _write(results / LISTING, listing(experiments))
-    fill_prose(results)
-    return _write(results / INDEX, all_claims.index(experiments))
+    written = _write(results / INDEX, all_claims.index(experiments))
+    fill_prose(results)  # which reads the index
+    return written
 
 
 def _draw(figure: "Figure", path: Path) -> None:

@@ -200,10 +200,10 @@ def _key(line: Line) -> tuple[str, str, str]:
 def _filled(sentence: str, lines: Sequence[Line]) -> str:
     """The sentence with our number and its interval, or the range of several numbers; empty without a number."""
     place, form = _form(sentence)
-    values = [line.ours.value for line in lines]
-    if all(map(math.isnan, values)):
+    known = [line.ours for line in lines if not math.isnan(line.ours.value)]
+    if not known:
         return ""
-    told = in_prose(*lines[0].ours, form) if len(lines) == 1 else spanned(values, form)
+    told = in_prose(*known[0], form) if len(known) == 1 else spanned([ours.value for ours in known], form)
     return (
         sentence.replace(place, told)
         .replace(EVERYWHERE, _everywhere(lines, form))

@@ -18,6 +18,12 @@ from nalu_bench.pages.rendered import rendered
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
 
+COUNTED = {
+    Outcome.HOLDS: "hold", Outcome.FAILS: "do not hold", Outcome.MIXED: "hold in part",
+    Outcome.OPEN: "are not decided", Outcome.UNTESTED: "are trained too little to judge",
+}  # fmt: skip
+"""What became of several claims."""
+
 WIDTH = 240
 """Pixels of a small picture."""
 
@@ -29,6 +35,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
          "claims": [shown(claim, f"{claim.experiment}/report.html") for claim in part]}
         for number, (asks, part) in enumerate(by_question(claims(experiments)).items(), 1)
     ]  # fmt: skip
+    of_papers = Counter(claim.outcome for claim in claims(experiments) if not claim.own)
     numbers = [line for loaded in experiments for line in loaded.lines if line.counted and _is_number(line)]
     verdicts = [line.verdict for line in numbers if line.verdict]
     return rendered(
@@ -36,6 +43,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
         experiments=[_experiment(loaded) for loaded in experiments], verdicts=counts(verdicts), total=len(verdicts),
         short=sum(any(OF_FULL in note for note in line.notes) for line in numbers),
         meanings=meanings(verdicts),
+        counted=", ".join(f"{of_papers[outcome]} {words}" for outcome, words in COUNTED.items() if of_papers[outcome]),
         legend=[{"look": outcome.name.lower(), "sign": SIGNS[outcome], "text": str(outcome)} for outcome in Outcome],
     )  # fmt: skip
 

@@ -16,9 +16,10 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     printed   0.14             the printed number, as it is printed; `printed%` in percent
     verdict   inconclusive
 
-`paper/artifact "a + b" answer` is what an experiment answers about it, if its kind of report answers anything. Of an
-experiment, `table2 verdicts` are the counts of all verdicts, `table2 compared` is the sentence on those on numbers and
-`table2 counted` the cells of a table of them, see `tally`; `table2 seeds`, `table2 runs` and `table2 time` are the
+`claims` is what the index counts of the papers' claims. `paper/artifact "a + b" answer` is what an experiment answers
+about it, if its kind of report answers anything. Of an experiment, `table2 verdicts` are the counts of all verdicts,
+`table2 compared` is the sentence on those on numbers, `table2 counted` the cells of a table of them, see `tally`, and
+`table2 same` how many undecided numbers are the printed ones; `table2 seeds`, `table2 runs` and `table2 time` are the
 seeds asked for, the runs and the time of one core.
 """
 
@@ -38,10 +39,13 @@ from nalu_bench.analysis.table.formats import in_prose
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.pages.claims import plain as plain_number
-from nalu_bench.pages.tally import compared, counted
+from nalu_bench.pages.tally import compared, counted, same
 from nalu_bench.plan import experiment
 
 MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
+
+CLAIMS = re.compile(r'<span id="counted">(.*?)</span>')
+"""What the index says of the papers' claims."""
 
 BRACKETS = "[]"
 """The end of a form that shows the interval, too."""
@@ -64,7 +68,8 @@ def filled(text: str, results: Path, paper: str) -> str:
 
     def number(found: re.Match[str]) -> str:
         try:
-            new = _number(shlex.split(found[1]), results, paper, table)
+            words = shlex.split(found[1])
+            new = _claims(results) if words == ["claims"] else _number(words, results, paper, table)
         except (UsageError, ValueError) as error:
             raise UsageError(f"the mark <!--= {found[1]} --> of {paper} cannot be filled: {error}") from None
         return f"<!--= {found[1]} -->{_wrapped_alike(found[2], new)}<!--/-->"
@@ -97,6 +102,15 @@ def _wrapped_alike(old: str, new: str) -> str:
     return old if old.split() == new.split() else new
 
 
+def _claims(results: Path) -> str:
+    """How many claims of the papers hold, do not, and so on, as the index says."""
+    index = results / "index.html"
+    found = CLAIMS.search(index.read_text(encoding="utf-8")) if index.exists() else None
+    if not found:
+        raise UsageError("there is no index with claims; first: nalu-bench report --all.")
+    return found[1]
+
+
 def _number(words: list[str], results: Path, paper: str, table: Callable[[Path], list[Line]]) -> str:
     if len(words) < 2:
         raise UsageError("it must name an experiment and a number.")
@@ -113,6 +127,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
             "seeds": lambda: f"{manifest['budget']['seeds']}",
             "compared": lambda: compared(table(folder)),
             "counted": lambda: counted(table(folder)),
+            "same": lambda: f"{same(table(folder)):,}",
         }
         if form not in about:
             raise unknown("number of an experiment", form, about)

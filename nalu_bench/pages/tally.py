@@ -50,6 +50,15 @@ def told(lines: Sequence[Line]) -> str:
     return f"{printed:,}: {found}" if found else "none"
 
 
+def same(lines: Sequence[Line]) -> int:
+    """How many printed numbers are not decided, and have the very value of ours."""
+    return _same(_printed(lines))
+
+
+def _same(lines: Sequence[Line]) -> int:
+    return sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
+
+
 def _counts(lines: Sequence[Line]) -> dict[str, int]:
     """Column of `COLUMNS` -> how many printed numbers have one of its verdicts."""
     verdicts = [line.verdict for line in _printed(lines)]
@@ -67,7 +76,7 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
     if found.total() == found[Verdict.NOT_COMPARABLE]:
         return f"None of {found.total():,} {what} can be compared yet." if lines else ""
     counts = {does: sum(found[verdict] for verdict in verdicts) for does, verdicts in DECIDED.items()}
-    alike = sum(line.verdict is Verdict.INCONCLUSIVE and line.same for line in lines)
+    alike = _same(lines)
     silent = {"is inconclusive"} | ({"agrees"} if alike else set())  # where none could agree, 0 would say too much
     told = [_counted(count, does) for does, count in counts.items() if count or not silent.intersection(does)]
     equal = f", of which {alike:,} {'have' if alike > 1 else 'has'} the same value as ours" if alike else ""

@@ -11,6 +11,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.line import Line, Printed, Value
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.pages import prose
 from nalu_bench.pages.build import reported
 from nalu_bench.pages.claims import FORMS, SIGNS, Claim, Outcome, by_question, claims, plain
 from nalu_bench.pages.overview import HEADS, drawable, overview
@@ -82,11 +83,15 @@ def test_every_claim_of_an_experiment_has_plain_words_that_name_a_number_once() 
             assert sum(place in words.found for place in FORMS) == 1, (name, metric)
             assert words.asks.endswith("?"), (name, metric)
             assert words.says.endswith("."), (name, metric)
-    for one in reported(paths.results_dir()):
+    met = list(reported(paths.results_dir()))
+    for one in met:
         keys = {key for line in one.lines for key in (line.place.metric, f"{line.place.metric} {line.place.split}")}
         assert set(one.experiment.plain) <= keys, one.experiment.name
         for claim in claims([one]):
             assert claim.asks, (one.experiment.name, claim.quote)
+    of_papers = [claim.outcome for claim in claims(met) if not claim.own]
+    counted = prose.filled("<!--= claims --><!--/-->", paths.results_dir(), "main")
+    assert f"-->{of_papers.count(Outcome.HOLDS)} hold, {of_papers.count(Outcome.FAILS)} do not hold, " in counted
 
 
 def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -> None:

@@ -59,7 +59,7 @@ def test_a_mark_is_filled_with_the_number_that_it_names(results: Path, mark: str
         ("table3 add success_rate %", "there are no results in table3"), ("table2 mul success_rate %", "0 lines"),
         ("table2 add %", "2 lines have the words add"), ("table2", "must name an experiment and a number"),
         ("table2 success_rate streams=theirs printed", "no number is printed"),
-        ("table2 cost", "Known: compared, counted, runs, seeds, time, verdicts"),
+        ("table2 cost", "Known: compared, counted, runs, same, seeds, time, verdicts"),
         ("table2 success_rate zz", "cannot be filled"),
     ],
 )  # fmt: skip

@@ -44,7 +44,7 @@ MEANINGS = {
     Verdict.AGREES: "ours is near the printed number, by a test that could tell them apart",
     Verdict.FITTED: "ours agrees, but the protocol was chosen with this number in view",
     Verdict.UNINFORMATIVE: "the range of our seeds holds the printed number, but is so wide that it holds most numbers",
-    Verdict.DIFFERS: "ours is better or worse than printed, by a test that allows for chance",
+    Verdict.DIFFERS: "ours is better or worse than printed, by a test, or, beside one run, by the range of ours",
     Verdict.INCONCLUSIVE: "the seeds, ours or the printed ones, are too few, or spread too much, to decide",
     Verdict.NOT_COMPARABLE: "the two measure different things, ours was trained too little, or the printed one is off",
     Verdict.SAME_SEEDS: "ours are trained on the very seeds behind the number, which is no independent test",
