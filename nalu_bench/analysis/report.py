@@ -147,7 +147,7 @@ class Report:
         }
         told = " and ".join(name for name, there in others.items() if there)
         among = f", those on {told} among them" if told else ""
-        return f"Verdicts{among}: {counts(line.verdict for line in met)}.{apart}"
+        return f"Verdicts{among}: {counts(line.verdict for line in met if line.verdict)}.{apart}"
 
     def intervals(self) -> str:
         """What the intervals are."""

@@ -138,9 +138,10 @@ def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan
     """
     overrides, hydra_overrides = _split(arguments)
     for override in overrides:
-        one = override.key_or_group == "budget" or override.key_or_group.startswith(MACHINE_KEYS)
-        if override.is_sweep_override() and one:
-            raise UsageError(f"{override.key_or_group} takes one value for all cells, got '{override.input_line}'.")
+        key = override.key_or_group
+        if override.is_sweep_override() and (key in ("budget", "seeds") or key.startswith(MACHINE_KEYS)):
+            hint = "; it is their number, and first_seed the first of them" if key == "seeds" else ""
+            raise UsageError(f"{key} takes one value for all cells, got '{override.input_line}'{hint}.")
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs, words = [_configure(choice) for choice in choices], _swept(overrides)
     wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
@@ -492,6 +493,10 @@ def _check_file(path: Path) -> None:
         raise UsageError(
             f"{path} must have the keys of its folder, and `# @package` gives it others; remove that line."
         )
+    bases = folders.stated(path).get("defaults")
+    for base in bases if isinstance(bases, list) else []:
+        if not isinstance(base, str) or "/" in base:
+            raise UsageError(f"{path}: `defaults` must name files of its own folder, got {base!r:.60}.")
     label = folders.values(path).get("label", "")
     if not isinstance(label, str):
         raise UsageError(f"{path}: label must be a text, got {label!r:.60}; put it in quotes.")

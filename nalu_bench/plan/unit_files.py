@@ -120,8 +120,7 @@ def called(shape: str, names: Sequence[str]) -> str:
     differ = set(differing(names))
     for name, path in folders.files("model").items():
         values = folders.stated(path)
-        base = values.get("defaults")
-        same = isinstance(base, list) and base[:1] == [shape] and values.keys() <= short
+        same = values.get("defaults") in ([shape], [shape, "_self_"]) and values.keys() <= short
         same = same and set(values.get("penalties") or {}) <= differ
         if same and "of" in values and names_of(values["of"]) == list(names):
             return name

@@ -14,8 +14,9 @@ def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
     parser = verbs.add_parser(
         "verify", help="check results and stores: files against hashes, facts against curves",
-        description="Check folders of results and run stores. What is made of all experiments together, such as "
-        "results/index.html and results/article.md, is not read: nalu-bench report --all makes it again.",
+        description="Check folders of results and run stores. The pages, report.html, and what is made of all "
+        "experiments together, such as results/index.html and results/article.md, are not read: "
+        "nalu-bench report --all makes them again.",
     )  # fmt: skip
     parser.add_argument("asked", nargs="*", metavar="EXPERIMENT or FOLDER", help="all committed results by default")
     parser.add_argument("--store", action="store_true", help="check the run store: alone, or beside what is named")

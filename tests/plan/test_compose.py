@@ -223,12 +223,12 @@ def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
 
 
 def test_a_sweep_over_seeds_is_one_cell_with_the_seeds_of_all() -> None:
-    plan = compose.plan_cells(["seeds=2,5"], multirun=True)
-    assert [want.seeds for want in plan.cells] == [(0, 1, 2, 3, 4)]
+    plan = compose.plan_cells(["seeds=2", "first_seed=0,3"], multirun=True)
+    assert [want.seeds for want in plan.cells] == [(0, 1, 3, 4)]
 
 
-@pytest.mark.parametrize("key", ["device=cpu,cuda", "budget=smoke,short"])
-def test_the_machine_and_the_budget_are_not_swept_over(key: str) -> None:
+@pytest.mark.parametrize("key", ["device=cpu,cuda", "budget=smoke,short", "seeds=5,7", "seeds=range(7, 9)"])
+def test_the_machine_the_budget_and_the_number_of_seeds_are_not_swept_over(key: str) -> None:
     with pytest.raises(UsageError, match="takes one value for all cells"):
         compose.plan_cells([key], multirun=True)
 
@@ -271,13 +271,13 @@ def test_the_words_typed_are_told_and_a_choice_or_other_seeds_change_no_cell() -
 
 @pytest.mark.parametrize("values", ["range(5,5)", "interval(0.1,0.5)", "glob(*)"])
 def test_a_sweep_over_nothing_is_refused_with_the_forms_that_list_values(values: str) -> None:
-    with pytest.raises(UsageError, match=r"lists no values; write them with commas, as seeds=a,b, or as choice"):
-        compose.plan_cells([f"seeds={values}"], multirun=True)
+    with pytest.raises(UsageError, match=r"lists no values; write them with commas, as first_seed=a,b, or as choice"):
+        compose.plan_cells([f"first_seed={values}"], multirun=True)
 
 
 def test_a_sweep_of_a_million_cells_is_refused_at_once() -> None:
     with pytest.raises(UsageError, match="at most 10,000 cells, and these lists give more"):
-        compose.plan_cells(["seeds=range(1,1000)", "first_seed=range(1,1000)"], multirun=True)
+        compose.plan_cells(["recipe.batch_size=range(1,1000)", "first_seed=range(1,1000)"], multirun=True)
 
 
 def test_layers_and_penalties_can_be_set_whole() -> None:
@@ -288,7 +288,7 @@ def test_layers_and_penalties_can_be_set_whole() -> None:
     assert want.cell.identity()["model"]["penalties"] == {"sparsity": {"weight": 2.0, "start": 0, "end": 10}}
 
 
-@pytest.mark.parametrize("word", ["seeds=range(1,10,0)", "recipe.learning_rate=range(0,nan,0.1)"])
+@pytest.mark.parametrize("word", ["first_seed=range(1,10,0)", "recipe.learning_rate=range(0,nan,0.1)"])
 def test_a_range_that_gives_no_values_is_refused(word: str) -> None:
     with pytest.raises(UsageError, match=r"lists no values; .* with finite ends and a step that is not 0"):
         compose.plan_cells(["task=arithmetic", "task.operation=add", "model=nau", word], multirun=True)

@@ -155,6 +155,16 @@ def test_a_label_that_yaml_takes_for_no_text_is_refused_with_its_file(conf: Path
             compose.plan_cells([f"model=label_{value[0]}", "task=ten_parameter"], multirun=False)
 
 
+@pytest.mark.parametrize("base", ["/model/singel", "../model/single", "/unit/nac", "/recipe/table", "{single: nac}"])
+def test_defaults_of_another_folder_are_refused_with_the_file_and_cost_no_unit_anything(conf: Path, base: str) -> None:
+    for name, bases in (("behind", f"single, {base}"), ("before", f"{base}, single")):
+        (conf / "model" / f"{name}.yaml").write_text(f"defaults: [{bases}, _self_]\nname: {name}\nof: nau\n")
+        with pytest.raises(UsageError, match=f"{name}.yaml: `defaults` must name files of its own folder, got "):
+            compose.plan_cells([f"model={name}", "task.operation=add"], multirun=False)
+    (want,) = compose.plan_cells(["model=single", "unit=nau", "task.operation=add"], multirun=False).cells
+    assert want.cell.model.name == "single_nau"
+
+
 def test_a_pipe_among_the_files_stops_no_list(conf: Path) -> None:
     os.mkfifo(conf / "model" / "pipe.yaml")
     assert described.about("model", "pipe") == ""
