@@ -16,11 +16,12 @@ HANDLED = stop.SIGNALS
 
 
 @pytest.fixture(autouse=True)
-def hangup() -> Iterator[None]:
-    """`nohup`, under which the tests may run, ignores it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def heeded() -> Iterator[None]:
+    """`nohup` and a shell's background, where the tests may run, ignore these."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGQUIT)}
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def send(number: int) -> None:
