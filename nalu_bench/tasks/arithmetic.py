@@ -62,6 +62,11 @@ class Arithmetic(SubsetSums):
                 f"a subset must hold at least 1 input, got task.subset_ratio={self.subset_ratio} of "
                 f"task.features={self.features}; raise one of them."
             )
+        if first == second and self.operation in ("sub", "div"):
+            raise UsageError(
+                f"{self.operation} of one subset with itself is constant: two subsets must differ, got "
+                f"task.overlap_ratio={self.overlap_ratio}; lower it."
+            )
         if second.stop > self.features:
             raise UsageError(
                 f"two subsets of {len(first)} inputs that share {len(first) - second.start} need {second.stop} "

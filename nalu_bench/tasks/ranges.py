@@ -80,6 +80,15 @@ def check_target(key: str, target: float) -> None:
         )
 
 
+def check_beyond(trained: Sequence[Interval], tested: Sequence[Interval]) -> None:
+    """Raise UsageError if every interval of the extrapolation lies within one that is trained on."""
+    if all(any(low <= start and end <= high for low, high in trained) for start, end in tested):
+        raise UsageError(
+            f"task.extrapolation must reach beyond task.interpolation={intervals_text(trained)}, got "
+            f"{intervals_text(tested)}: it would test what was trained."
+        )
+
+
 def intervals_text(intervals: Sequence[Interval]) -> str:
     """Write intervals as `[1,2]` or `[-6,-2]∪[2,6]`.
 

@@ -17,7 +17,7 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
-from nalu_bench.units.contract import attributes, coupled_by_projection, mixes_examples
+from nalu_bench.units.contract import attributes, coupled_by_projection, draws_on_its_own, mixes_examples
 
 
 def check_network(cell: Cell, network: Network) -> None:
@@ -56,6 +56,11 @@ def check_network(cell: Cell, network: Network) -> None:
         _check_unit(unit)
     watch_units(network)
     for _, unit in network.units():
+        if draws_on_its_own(_drawn(unit).double()):
+            raise ValueError(
+                f"{type(unit).__name__} must give equal outputs for equal inputs; it states random numbers in `noise`, "
+                "and uses them in `disturbed`"
+            )
         if mixes_examples(_drawn(unit).double()):
             raise ValueError(
                 f"the output of {type(unit).__name__} for an example must not depend on the others of its batch"

@@ -62,6 +62,8 @@ def maps_the_last_axis_and_leaves_the_others(cls: type[Unit], options: dict[str,
 
 
 def has_the_same_output_for_an_example_alone(cls: type[Unit], options: dict[str, Any]) -> None:
+    random = "equal inputs must give equal outputs: state random numbers in `noise`, and use them in `disturbed`"
+    _must(not draws_on_its_own(_made(cls, options)), random)
     mixed = "the output of an example must not depend on those beside it: no means over, no sorting of examples"
     _must(not mixes_examples(_made(cls, options)), mixed)
 
@@ -72,6 +74,13 @@ def mixes_examples(unit: Unit) -> bool:
     x = _inputs(3, unit.in_features)
     alone = torch.cat([unit(row.unsqueeze(0)) for row in x])
     return not torch.allclose(unit(x), alone, rtol=1e-9, equal_nan=True)
+
+
+@torch.no_grad()
+def draws_on_its_own(unit: Unit) -> bool:
+    """Whether equal inputs give other outputs, as of dropout; the unit has parameters in float64."""
+    x = _inputs(3, unit.in_features)
+    return not torch.allclose(unit(x), unit(x), rtol=0, atol=0, equal_nan=True)
 
 
 def works_in_float32_as_made(cls: type[Unit], options: dict[str, Any]) -> None:

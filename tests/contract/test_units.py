@@ -256,6 +256,7 @@ def mixing(unit: NAU, x: Tensor) -> Tensor:
     ("method", "slip", "words"),
     [
         ("columns", lambda unit, x: None, "`columns` of Slip must return a tensor, got NoneType"),
+        ("columns", lambda unit, x: unit.W @ nn.functional.dropout(x, 0.5), "state random numbers in `noise`, and use"),
         ("columns", mixing, "the output of an example must not depend on those beside it"),
         ("initialisers", lambda unit: {"w": uniform(-1.0, 1.0)}, "`initialisers` of Slip must map names of its param"),
         ("initialisers", lambda unit: {"W": 0.5}, "`initialisers` of Slip must map names of its parameters to func"),

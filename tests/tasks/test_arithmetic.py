@@ -16,6 +16,7 @@ from torch import Tensor
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
+from nalu_bench.plan.compose import plan_cells
 from nalu_bench.tasks.ranges import intervals_text
 from nalu_bench.tasks.subset_sums import OPERATIONS
 from nalu_bench.tasks.task import Task
@@ -291,3 +292,20 @@ def test_a_quotient_whose_divisor_can_be_0_has_no_threshold(
 def test_a_divisor_that_is_far_from_0_in_practice_keeps_its_threshold(make_task: MakeTask) -> None:
     task = make_task("div", features=100, extrapolation=FROM_ZERO)
     assert task.threshold("task", samples=20_000) == pytest.approx(2.7e-11, rel=0.05)
+
+
+@pytest.mark.parametrize("ranges", ["[1,2]", "[1.2,1.8]", "[[1,1.2],[1.5,2]]"])
+def test_an_extrapolation_that_only_tests_what_is_trained_is_refused(ranges: str) -> None:
+    words = ["task=arithmetic", "task.operation=add", "model=nau"]
+    with pytest.raises(UsageError, match=r"task.extrapolation must reach beyond task.interpolation=\[1,2\], got"):
+        plan_cells([*words, f"task.extrapolation={ranges}"], multirun=False)
+    plan_cells([*words, "task.extrapolation=[1.5,2.5]"], multirun=False)
+    plan_cells(["task=recurrent_arithmetic", "task.operation=add", "model=sequence_nac"], multirun=False)
+
+
+@pytest.mark.parametrize("operation", ["sub", "div"])
+def test_a_difference_and_a_quotient_of_one_subset_with_itself_are_refused(operation: str) -> None:
+    words = ["task=arithmetic", "task.overlap_ratio=1", "model=nau"]
+    with pytest.raises(UsageError, match=f"{operation} of one subset with itself is constant: two subsets must differ"):
+        plan_cells([*words, f"task.operation={operation}"], multirun=False)
+    plan_cells([*words, "task.operation=mul"], multirun=False)

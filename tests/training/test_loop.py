@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nalu_bench.errors import Interrupted, UsageError
 from nalu_bench.models.model import Penalty
@@ -870,6 +870,13 @@ class Mixing(Linear):
         return super().columns(x - x.mean(-1, keepdim=True))
 
 
+class Dropping(Linear):
+    """It draws random numbers where nobody can repeat them."""
+
+    def columns(self, x: Tensor) -> Tensor:
+        return super().columns(nn.functional.dropout(x, 0.5))
+
+
 class Unreturned(Linear):
     """Its formula is computed and not returned."""
 
@@ -895,6 +902,7 @@ class PartlyDetached(Linear):
         (Coupled, r"`project_` of Coupled must clamp elementwise, as seeds are stacked, and not \['W'\]"),
         (WideGate, "the gate g of WideGate must lie from 0 to 1, and is "),
         (Mixing, "the output of Mixing for an example must not depend on the others of its batch"),
+        (Dropping, "Dropping must give equal outputs for equal inputs; it states random numbers in `noise`"),
         (Unreturned, "`columns` of Unreturned must return a tensor, got NoneType"),
         (PartlyDetached, "PartlyDetached must return what has a gradient for its parameters, got none for W;"),
     ],
