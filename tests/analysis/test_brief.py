@@ -33,7 +33,8 @@ def test_a_page_has_the_claims_one_line_a_model_the_counts_and_where_the_rest_is
     assert "ours | printed   == exact, = agrees, * fitted, . uninformative, ≠ differs" in page
     assert sum(line.startswith("Softsign ") for line in page) == 2
     assert any(line.startswith("… ") and line.endswith(" more lines") for line in page)
-    assert "Verdicts, those on sentences among them: 3 exact, 27 agrees, 13 fitted, 59 uninformative, 58 differs." in page
+    counted = "Verdicts, those on sentences among them: 3 exact, 27 agrees, 13 fitted, 59 uninformative, 58 differs."
+    assert counted in " ".join(page)
     assert page[-1] == "the rest is elsewhere"
 
 
