@@ -140,7 +140,7 @@ class Report:
             return ""
         own = [line.verdict for line in self.lines if line.verdict and line.own]
         apart = f" Our own claims: {counts(own)}." if own else ""
-        met = [line for line in self.lines if line.verdict and line.counted]
+        met = [line for line in self.lines if line.counted]
         others = {
             "recomputed numbers": any(line.place.metric.endswith(RECOMPUTED) for line in met),
             "sentences": any(line.in_words for line in met),

@@ -30,12 +30,13 @@ WIDTH = 240
 
 def index(experiments: Sequence["Loaded"]) -> str:
     """The index as HTML that needs no network: claims by question, then a line for each table of numbers."""
+    found = claims(experiments)
     questions = [
         {"id": f"question-{number}", "asks": asks or "Other claims",
          "claims": [shown(claim, f"{claim.experiment}/report.html") for claim in part]}
-        for number, (asks, part) in enumerate(by_question(claims(experiments)).items(), 1)
+        for number, (asks, part) in enumerate(by_question(found).items(), 1)
     ]  # fmt: skip
-    of_papers = Counter(claim.outcome for claim in claims(experiments) if not claim.own)
+    of_papers = Counter(claim.outcome for claim in found if not claim.own)
     numbers = [line for loaded in experiments for line in loaded.lines if line.counted and _is_number(line)]
     verdicts = [line.verdict for line in numbers if line.verdict]
     return rendered(

@@ -56,15 +56,14 @@ def check_network(cell: Cell, network: Network) -> None:
         _check_unit(unit)
     watch_units(network)
     for _, unit in network.units():
-        if draws_on_its_own(_drawn(unit).double()):
+        name, drawn = type(unit).__name__, _drawn(unit).double()
+        if draws_on_its_own(drawn):
             raise ValueError(
-                f"{type(unit).__name__} must give equal outputs for equal inputs; it states random numbers in `noise`, "
+                f"{name} must give equal outputs for equal inputs; it states random numbers in `noise`, "
                 "and uses them in `disturbed`"
             )
-        if mixes_examples(_drawn(unit).double()):
-            raise ValueError(
-                f"the output of {type(unit).__name__} for an example must not depend on the others of its batch"
-            )
+        if mixes_examples(drawn):
+            raise ValueError(f"the output of {name} for an example must not depend on the others of its batch")
     _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
           cell.model.penalties)  # fmt: skip
     for name in unit_files.names_of(cell.model.of or []):

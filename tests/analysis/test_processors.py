@@ -12,11 +12,13 @@ import pandas as pd
 import pytest
 from standing_alone import needs_nothing_else
 
+import nalu_bench
 from nalu_bench import paths
 from nalu_bench.analysis.measure.manifest import PAGE
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import MEASURED
 from nalu_bench.files import hashes
+from nalu_bench.pages.page import page
 from nalu_bench.verify.folder import targets
 
 COMMITTED = targets([], paths.CHECKOUT / "results")
@@ -65,9 +67,19 @@ def test_every_committed_report_is_made_again_to_the_byte_without_vector_instruc
         )
         assert found == there, name
     for name in PAGES:
-        page = (made[name] / PAGE).read_text(encoding="utf-8")
-        assert len(page.encode()) < 2_000_000, name
-        assert needs_nothing_else(page), name
+        text = (made[name] / PAGE).read_text(encoding="utf-8")
+        assert len(text.encode()) < 2_000_000, name
+        assert needs_nothing_else(text), name
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", sorted({*COMMITTED} - {*PAGES}))
+def test_every_other_page_is_small_and_stands_alone(name: str) -> None:
+    text = page(nalu_bench.load(name))
+    assert len(text.encode()) < 2_000_000
+    assert needs_nothing_else(text)
 
 
 def test_a_report_computes_in_double_precision() -> None:
