@@ -89,6 +89,7 @@ class Claim:
         asks: the question that it belongs to; empty if its experiment names none.
         says: the claim in plain words; the quote if its experiment has none.
         found: what came out, in plain words; empty if nothing was measured.
+        places: of a claim on several places, the number of each, in a sentence.
         tested: our threshold, why it does not decide, and the share of the full scale's steps if it is not all of them.
         over: where its tests are, as in `Plain`.
         lines: its tests, one for each setting.
@@ -101,6 +102,7 @@ class Claim:
     asks: str
     says: str
     found: str
+    places: str
     tested: str
     over: str
     lines: Sequence[Line]
@@ -183,14 +185,15 @@ def _of(loaded: "Loaded") -> Iterator[Claim]:
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)
-        asks, says, found, tested, over = "", quote, "", "", Plain.over
+        asks, says, found, places, tested, over = "", quote, "", "", "", Plain.over
         if plain:
             asks, says, found, over = plain.asks, plain.says, _filled(plain.found, lines), plain.over
+            places = plain.places.replace(EVERYWHERE, _everywhere(lines, _form(plain.found)[1])) if found else ""
         if plain and found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
             told = [_undecided(plain.found, lines), _asked(plain.found, lines), _corrected(lines), shorter]
             tested = " ".join(filter(None, told))
         name, source = loaded.experiment.name, loaded.experiment.source
-        yield Claim(name, source, quote, lines[0].own, asks, says, found, tested, over, lines)
+        yield Claim(name, source, quote, lines[0].own, asks, says, found, places, tested, over, lines)
 
 
 def _key(line: Line) -> tuple[str, str, str]:
@@ -204,12 +207,7 @@ def _filled(sentence: str, lines: Sequence[Line]) -> str:
     if not known:
         return ""
     told = in_prose(*known[0], form) if len(known) == 1 else spanned([ours.value for ours in known], form)
-    return (
-        sentence.replace(place, told)
-        .replace(EVERYWHERE, _everywhere(lines, form))
-        .replace(PLACE, _deciding(lines))
-        .strip()
-    )
+    return sentence.replace(place, told).replace(PLACE, _deciding(lines)).strip()
 
 
 def _deciding(lines: Sequence[Line]) -> str:
@@ -294,7 +292,7 @@ def shown(claim: Claim, link: str = "") -> dict[str, Any]:
     """A claim as the template `claims.html` shows it; with a `link` to its experiment's page, it is cited, too."""
     return {
         "look": claim.outcome.name.lower(), "sign": SIGNS[claim.outcome], "verdict": claim.verdict, "own": claim.own,
-        "says": claim.says, "found": claim.found, "tested": claim.tested, "source": claim.source,
+        "says": claim.says, "found": claim.found, "places": claim.places, "tested": claim.tested, "source": claim.source,
         "quote": claim.quote, "link": link, "cited": bool(link),
         "tests": [_test(line) for line in claim.lines],
     }  # fmt: skip

@@ -23,16 +23,16 @@ HEADS = {
     Outcome.OPEN: "These are not decided",
 }  # fmt: skip
 
-WIDTH, LINE, GAP = 7.4, 0.165, 0.09
+WIDTH, LINE, GAP = 5.4, 0.165, 0.09
 """Inches: of the picture, of a line of text, between two claims."""
 
 HEAD = 0.42
 """Inches of a heading."""
 
-LETTERS = 122
-"""Letters in a line."""
+LETTERS = 86
+"""Letters in a line, so few that they can be read on a phone."""
 
-SAID = 0.03
+SAID = 0.04
 """Where the sentences begin, as a share of the width."""
 
 
@@ -65,9 +65,10 @@ def overview(claims: Sequence[Claim]) -> "Figure":
 
 def _texts(claim: Claim) -> tuple[list[str], list[str]]:
     """The lines of its sentence with its source, and those of what came out, if that decides."""
-    told = f"{claim.verdict.capitalize()}. {claim.found}" if claim.torn else claim.found
-    told = told if claim.outcome is not Outcome.OPEN else ""
-    said, found = (textwrap.wrap(text, LETTERS) for text in (f"{claim.says} ({claim.source})", told))
+    parts = [f"{claim.verdict.capitalize()}." if claim.torn else "", claim.found, claim.tested]
+    told = " ".join(filter(None, parts)) if claim.outcome is not Outcome.OPEN else ""
+    paper = claim.source.partition(",")[0]
+    said, found = (textwrap.wrap(text, LETTERS) for text in (f"{claim.says} ({paper})", told))
     return said, found
 
 

@@ -20,7 +20,7 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
 about it, if its kind of report answers anything. Of an experiment, `table2 verdicts` are the counts of all verdicts,
 `table2 compared` is the sentence on those on numbers, `table2 counted` the cells of a table of them, see `tally`, and
 `table2 same` how many undecided numbers are the printed ones; `table2 seeds`, `table2 runs` and `table2 time` are the
-seeds asked for, the runs and the time of one core.
+seeds asked for, the runs and the time of one core. `"trask2018/*" counted` are the counts of a whole paper.
 """
 
 import functools
@@ -46,6 +46,9 @@ MARK = re.compile(r"<!--=\s*(.*?)\s*-->(.*?)<!--/-->", re.DOTALL)
 
 CLAIMS = re.compile(r'<span id="counted">(.*?)</span>')
 """What the index says of the papers' claims."""
+
+WHOLE = "/*"
+"""The end of a mark that means all experiments of a paper."""
 
 BRACKETS = "[]"
 """The end of a form that shows the interval, too."""
@@ -115,6 +118,8 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
     if len(words) < 2:
         raise UsageError("it must name an experiment and a number.")
     name, *places, form = words
+    if name.endswith(WHOLE):
+        return _of_paper(results / name.removesuffix(WHOLE), form, table)
     folder = results / (name if "/" in name else f"{paper}/{name}")
     manifest = read_manifest(folder)
     if manifest is None:
@@ -135,6 +140,16 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
     if form == "answer":
         return _answer(name, table(folder), " ".join(places))
     return _written(_line(table(folder), places), form)
+
+
+def _of_paper(folder: Path, form: str, table: Callable[[Path], list[Line]]) -> str:
+    """The counts of all experiments of a paper."""
+    if form != "counted":
+        raise unknown("number of a paper", form, ["counted"])
+    found = sorted(path.parent for path in folder.glob("*/table.csv"))
+    if not found:
+        raise UsageError(f"there are no results in {folder.name}.")
+    return counted([line for path in found for line in table(path)])
 
 
 def _answer(name: str, lines: list[Line], about: str) -> str:

@@ -110,7 +110,7 @@ PLACE = "{place}"
 """Where it names the places on which the tests of a claim on several are decided."""
 
 EVERYWHERE = "{everywhere}"
-"""Where it has the number of each place of a claim on several, or the range of its numbers in several tests."""
+"""Where a sentence has the number of each place of a claim on several, or the range of its numbers in several tests."""
 
 
 @dataclass
@@ -121,23 +121,28 @@ class Plain:
         asks: the question that it helps to answer, the same text for all claims about one thing.
         says: the claim in a sentence.
         found: a sentence with our number in it: `{number}`, `{percent}` for a share, or `{points}` for a difference of
-            shares. For a claim on several places `{everywhere}` has the number of each, and `{place}` names those
-            whose numbers decide. It says nothing that another number would make false.
+            shares. For a claim on several places `{place}` names those whose numbers decide. It says nothing that
+            another number would make false.
+        places: for a claim on several places, a further sentence with the number of each, `{everywhere}`. A picture
+            has no room for it.
         over: where its tests are, if there are several, in words such as `on distributions of inputs`.
     """
 
     asks: str
     says: str
     found: str
+    places: str = ""
     over: str = "in tests"
 
     def __post_init__(self) -> None:
-        left = self.found.replace(EVERYWHERE, "", 1).replace(PLACE, "", 1)
+        left = self.found.replace(PLACE, "", 1)
         length = len(left)
         for place in PLACES:
             left = left.replace(place, "", 1)
         if length - len(left) not in map(len, PLACES) or "{" in left or "}" in left:
             raise UsageError(f"found of a claim must hold one of {', '.join(PLACES)}, once, got {self.found!r:.200}.")
+        if self.places and self.places.count(EVERYWHERE) != 1:
+            raise UsageError(f"places of a claim must hold {EVERYWHERE}, once, got {self.places!r:.200}.")
         if len(self.over.split()) < 2:
             raise UsageError(f"over of a claim must be words such as in tests, got {self.over!r:.200}.")
 

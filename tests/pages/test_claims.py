@@ -18,7 +18,7 @@ from nalu_bench.pages.overview import HEADS, drawable, overview
 from nalu_bench.plan import experiment
 
 LINE = Line(Place(metric="claim_it"), Value(0.12, 0.07, 0.2), 100, 1000, Printed("it holds"), Verdict.AGREES)
-CLAIM = Claim("mine/it", "Mine 2026", "it holds", False, "Does it?", "It holds.", "", "", "in tests", [LINE])
+CLAIM = Claim("mine/it", "Mine 2026", "it holds", False, "Does it?", "It holds.", "", "", "", "in tests", [LINE])
 
 
 TORN = [Verdict.AGREES, Verdict.DIFFERS]
@@ -107,7 +107,7 @@ def test_a_sentence_has_our_number_with_its_interval_or_the_range_of_several() -
     assert several
     for claim in several:
         assert all(plain(line.ours.value) in claim.found for line in claim.lines)
-        assert "{" not in claim.found
+        assert "{" not in claim.found + claim.places
 
 
 def test_a_claim_on_several_places_has_the_range_of_each_the_largest_first() -> None:
@@ -116,10 +116,10 @@ def test_a_claim_on_several_places_has_the_range_of_each_the_largest_first() -> 
     ]
     inside, outside = (f"a × b in {split}polation" for split in ("inter", "extra"))
     ends = [plain(end([line.everywhere[outside] for line in nalu.lines])) for end in (min, max)]
-    assert f"a × b {' to '.join(ends)}" in nalu.found
-    assert ": in extrapolation " in nalu.found
+    assert f"a × b {' to '.join(ends)}" in nalu.places
+    assert ": in extrapolation " in nalu.places
     least = plain(min(line.everywhere[inside] for line in nalu.lines))
-    assert f"; in interpolation a × b {least} to " in nalu.found
+    assert f"; in interpolation a × b {least} to " in nalu.places
 
 
 def test_what_was_not_measured_has_no_number() -> None:

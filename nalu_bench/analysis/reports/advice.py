@@ -21,7 +21,7 @@ def told(rates: Rates) -> str:
     >>> told({"nau": {"[1, 2]": 1.0, "[-2, 2]": 1.0}, "nalu": {"[1, 2]": 1.0, "[-2, 2]": 0.0}})
     'NAU on all 2 ranges.'
     >>> told({"nalu": {"[1, 2]": 0.9, "[-2, 2]": 0.0}})
-    'No unit on any of 2 ranges; NALU comes closest, with 45 % over all.'
+    'None does so on any of 2 ranges; NALU comes closest, with 45 % over all.'
     """
     ranges = list(next(iter(rates.values()), {}))
     reliable = {unit: [at for at, share in found.items() if share >= RELIABLE] for unit, found in rates.items()}
@@ -32,15 +32,15 @@ def told(rates: Rates) -> str:
     if most == len(ranges):
         return f"{_units(best)} on all {most} ranges."
     rest = "".join(f"; {other}" for other in _rest(reliable, best[0], rates))
-    return f"No unit on all {len(ranges)} ranges; {_units(best)} on {most} of {len(ranges)}{rest}."
+    return f"None does so on all {len(ranges)} ranges; {_units(best)} on {most} of {len(ranges)}{rest}."
 
 
 def _closest(rates: Rates, ranges: int) -> str:
     closest = max(rates, key=lambda unit: _mean(rates[unit]), default="")
     if not closest or not _mean(rates[closest]):
-        return f"No unit on any of {ranges} ranges; no seed is solved."
+        return f"None does so on any of {ranges} ranges; no seed is solved."
     share = percent(_mean(rates[closest]))
-    return f"No unit on any of {ranges} ranges; {style.label(closest)} comes closest, with {share} over all."
+    return f"None does so on any of {ranges} ranges; {style.label(closest)} comes closest, with {share} over all."
 
 
 def _rest(reliable: Mapping[str, Sequence[str]], best: str, rates: Rates) -> Iterator[str]:

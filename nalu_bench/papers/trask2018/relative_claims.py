@@ -86,6 +86,7 @@ def _claim(said: Sentence, task: str, place: tuple[str, str, str], errors: Error
     model, operation, split = place
     threshold, above = said.limit
     whole = "" if said.of == BASELINE else f" of the {said.of}'s error"
-    quantity = f"percentage{whole} of {style.label(model)}"
-    claim = Claim.estimated(quantity, partial(medians.exact_of, errors[place]), threshold, above)
-    return replace(claim, where=f"{style.operation_label(task, operation)} in {NAMES[split]}")
+    label = style.label(model)
+    of, by = (f" of {label}", "") if said.rank or len(said.models) == 1 else ("", f" by {label}")
+    claim = Claim.estimated(f"percentage{whole}{of}", partial(medians.exact_of, errors[place]), threshold, above)
+    return replace(claim, where=f"{style.operation_label(task, operation)}{by} in {NAMES[split]}")

@@ -93,15 +93,15 @@ def test_the_figure_has_a_map_for_every_operation_with_every_share() -> None:
     ("rates", "sentence"),
     [
         ({"single_nau": {ONE: 1.0, BOTH: 0.96}, "single_nac": {ONE: 1.0, BOTH: 0.9}}, "^NAU on all 2 ranges.$"),
-        ({"single_nau": {ONE: 0.2}, "single_nac": {ONE: 0.5}}, "^No unit on any .* NAC₊ comes closest, with 50 %"),
-        ({"single_nau": {ONE: 0.0, BOTH: 0.0}}, "^No unit on any of 2 ranges; no seed is solved.$"),
+        ({"single_nau": {ONE: 0.2}, "single_nac": {ONE: 0.5}}, "^None does so on any .* NAC₊ comes closest, with 50 %"),
+        ({"single_nau": {ONE: 0.0, BOTH: 0.0}}, "^None does so on any of 2 ranges; no seed is solved.$"),
         (
             {"single_nmu": {ONE: 1.0, BOTH: 0.1, "[0, 1]": 1.0}, "single_nac": {ONE: 0.0, BOTH: 1.0, "[0, 1]": 0.0}},
-            r"^No unit on all 3 ranges; NMU on 2 of 3; NAC₊ on \[-2, 2\].$",
+            r"^None does so on all 3 ranges; NMU on 2 of 3; NAC₊ on \[-2, 2\].$",
         ),
         (
             {"single_nmu": {ONE: 1.0, BOTH: 0.1}},
-            r"^No unit on all 2 ranges; NMU on 1 of 2; on \[-2, 2\] the best is NMU with 10 %.$",
+            r"^None does so on all 2 ranges; NMU on 1 of 2; on \[-2, 2\] the best is NMU with 10 %.$",
         ),
     ],
 )  # fmt: skip

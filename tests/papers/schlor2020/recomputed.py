@@ -28,7 +28,7 @@ def quotients() -> str:
 def without() -> str:
     """The same without reinitialisation."""
     shared, separate = (_share("div", f"single-inalu{kind}", again=False)[0] for kind in ("_shared", ""))
-    return f"Without reinitialisation ours are {shared} % and {separate} %"
+    return f"Without reinitialisation our quotients are {shared} % and {separate} %"
 
 
 def products() -> str:
@@ -51,9 +51,17 @@ def where() -> str:
     mine = differs["model"].str.contains("inalu") & ~differs["model"].str.contains("schlor")
     higher = differs["ours"].astype(float) > differs["printed"].astype(float)
     assert (higher == mine).all()
+    settings = differs[mine].drop_duplicates(["operation", "setting", "model"])
+    assert mine.sum() == 2 * len(settings)
+    by_operation = settings["operation"].value_counts()
+    assert [*by_operation.index] == ["mul", "div", "sub"]
+    assert by_operation["sub"] == 1
+    printed = rates[rates["printed"].notna() & rates["model"].isin(["single-inalu", "single-inalu_shared"])]
+    everything = printed.drop_duplicates(["operation", "setting", "model"])
     return (
-        f"{mine.sum()} of the {len(differs)} rates that differ are those of iNALUs, and higher; the others are those "
-        "of NALUs, and lower"
+        f"of products, quotients and one difference. The {len(differs)} rates that differ are {mine.sum()} of iNALUs, "
+        f"all higher, and {(~mine).sum()} of NALUs, lower; as each setting counts inside and outside, the {mine.sum()} "
+        f"are {len(settings)} settings of {len(everything)}"
     )
 
 

@@ -92,8 +92,11 @@ def test_a_claim_with_a_rank_is_on_that_model_in_its_worst_operation(
 
 def test_a_claim_without_a_rank_is_on_every_model_and_operation() -> None:
     claim = relative_claims.tested(Sentence(["good", "fair"], ["validation"], at_most=10), "subsections", STANDARD)
-    assert (claim.quantity, claim.places) == ("percentage of fair", 4)
-    assert claim.where == "a + b in interpolation"
+    assert (claim.quantity, claim.places) == ("percentage", 4)
+    assert claim.where == "a + b by fair in interpolation"
+    assert [where for where, _ in claim.everywhere] == [
+        f"{operation} by {model} in interpolation" for model in ("good", "fair") for operation in ("a + b", "a × b")
+    ]
     missing = relative_claims.tested(Sentence(["good", "unseen"], ["validation"], at_most=10), "subsections", STANDARD)
     assert missing.untested == "no runs of ours: unseen"
     assert math.isnan(missing.value)
