@@ -30,6 +30,9 @@ OTHER_AGE = 24 * 3600.0
 """The same for a machine whose processes cannot be seen from here; no file takes a day to write."""
 
 
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""How JSON writes half of a surrogate pair; two of them are a letter."""
+
 MOST_VALUES = 10**9
 """Numbers in a table or in arrays: hundreds of times as many as any results here have."""
 
@@ -158,12 +161,19 @@ def read_json(path: Path) -> Any:
     """What a file of JSON holds.
 
     Raises:
-        OSError and ValueError as `read_text`, and ValueError if it is no JSON, or has a key twice in one mapping.
+        OSError and ValueError as `read_text`, and ValueError if it is no JSON, has a key twice in one mapping, or half
+        of a surrogate pair, which no other file could hold.
     """
+    text = read_text(path)
     try:
-        return json.loads(read_text(path), object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=_once)
+        if HALF.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except RecursionError:
         raise ValueError(f"{path.name} must not be nested so deep") from None
+    except UnicodeEncodeError as error:
+        raise ValueError(f"its texts must be UTF-8, and one has {error.object[error.start]!r}") from None
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> "pd.DataFrame":

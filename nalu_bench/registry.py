@@ -11,10 +11,13 @@ add to a kind through an entry point of its group, such as `nalu_bench.units`.
 """
 
 import ast
+import contextlib
 import functools
 import importlib
 import operator
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, distribution, distributions
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nalu_bench.errors import UsageError, named, taken, unknown
+from nalu_bench.paths import gone
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 
@@ -89,7 +93,8 @@ class Entry:
         if not self.attribute:
             raise UsageError(f"the {self.kind} {self.name} must have an entry point module:Class, got '{self.module}'.")
         try:
-            found = operator.attrgetter(self.attribute)(importlib.import_module(self.module))
+            with _undisturbed():
+                found = operator.attrgetter(self.attribute)(importlib.import_module(self.module))
             own = vars(found)
         except KeyboardInterrupt:
             raise
@@ -101,6 +106,20 @@ class Entry:
             form = FORM.replace('"name"', f'"{self.name}"')
             raise UsageError(f"the {self.kind} {self.name} at {self.place} must bear {form}.")
         return found
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Give back the current folder and the standard files, which a module of another package may change at import."""
+    files = sys.stdin, sys.stdout, sys.stderr
+    folder = None if gone() else os.getcwd()
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = files
+        if folder is not None and (gone() or os.getcwd() != folder):
+            with contextlib.suppress(OSError):  # it may have been removed
+                os.chdir(folder)
 
 
 @dataclass(frozen=True)

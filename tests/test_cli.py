@@ -177,10 +177,11 @@ def test_more_seeds_train_only_the_blocks_that_are_missing(capsys: pytest.Captur
 
 
 class Unlucky:
-    """The models whose blocks fail, and those of all blocks that have begun."""
+    """The models whose blocks fail, with which words, and those of all blocks that have begun."""
 
     def __init__(self) -> None:
         self.models = {"nac"}
+        self.said = "out of luck"
         self.begun: list[str] = []
 
 
@@ -192,7 +193,7 @@ def unlucky(monkeypatch: pytest.MonkeyPatch) -> Unlucky:
     def begin(loop: loop._Loop, request: loop.Request, *rest: Any) -> None:
         luck.begun.append(request.cell.model.name)
         if request.cell.model.name in luck.models:
-            raise RuntimeError("out of luck")
+            raise RuntimeError(luck.said)
         start(loop, request, *rest)
 
     monkeypatch.setattr(loop._Loop, "__init__", begin)
@@ -215,6 +216,21 @@ def test_a_failing_cell_costs_no_other_and_exits_with_1(
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert main(["status", "-m", *SMOKE, "model=nac,nau"]) == 0
     assert "failed" not in capsys.readouterr().out
+
+
+def test_an_error_with_half_a_letter_or_a_control_sign_is_told_and_reported(
+    home: Path, unlucky: Unlucky, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names of files look so after `os.fsdecode`; a table of Parquet cannot hold them, and a terminal would obey."""
+    unlucky.said = "no file \udcff.txt \x1b[31m"
+    sweep = ["-m", *SMOKE, "model=nac,nau"]
+    assert main(["run", *sweep]) == 1
+    assert r"RuntimeError: no file \udcff.txt \x1b[31m" in capsys.readouterr().err
+    assert main(["report", *sweep]) == 0
+    assert "no file ?.txt" in next((home / "results/local/sweeps").rglob("runs.csv")).read_text()
+    record = next(home.glob("runs/*/nac/*/failures/0-24.json"))
+    record.write_text(json.dumps({"seeds": [0, 1], "reason": "", "again": "", "traceback": "why \ud800"}))
+    assert main(["report", *sweep]) == 0
 
 
 def test_a_failure_names_the_command_that_repeats_it_alone(

@@ -1,5 +1,6 @@
 """Names are found in source text, wherever the decorator stands, and a name that is taken twice is refused."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,21 @@ def test_two_of_one_name_are_refused_with_both_places(folder: Path) -> None:
     assert found.version("other") == 1
     with pytest.raises(UsageError, match=r"same is taken by nalu_bench\.things\.one:First and \S+two:First"):
         found.version("same")
+
+
+def test_a_module_that_changes_the_folder_or_the_standard_files_when_it_is_imported_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rude_module.py").write_text(
+        "import os, sys\nos.chdir('/')\nsys.stdout = sys.stderr = None\n"
+        "def first(): ...\nfirst.registered_name, first.version = 'first', 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = sys.stdout, sys.stderr
+    found = registry.Entry("thing", "first", "rude_module", "first", version=None, facts=None).load()
+    assert found.__module__ == "rude_module"
+    assert (Path.cwd(), sys.stdout, sys.stderr) == (tmp_path, *before)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import decimal
 import functools
 import hashlib
@@ -31,30 +32,44 @@ LARGEST = 1_000_000_000
 HELD = 15
 """Digits of a decimal number that float64 always holds."""
 
+LEAST = np.finfo(np.float64).tiny
+"""The least positive number that float64 holds to all its digits."""
+
+BEHIND_QUOTE = re.compile(r'"[ \t]+(?=[,\r\n]|$)')
+"""Blanks between a closing quote and the end of a cell."""
+
+SHA256 = "sha256"
+"""The attribute of a table that holds the checksum of its file."""
+
 
 def checksum(path: str) -> str:
     """The SHA-256 of the file."""
     return hashlib.sha256(_content(path)).hexdigest()
 
 
-def columns(path: str) -> list[str]:
-    """The names of the columns."""
-    return list(_columns(path, _stamp(path)))
+def columns(path: str, sha256: str) -> list[str]:
+    """The names of the columns; raises UsageError if the file no longer has this checksum."""
+    return list(map(str, _same(path, sha256, _table(path, _stamp(path)))))
 
 
-@functools.lru_cache(maxsize=4)
-def _columns(path: str, stamp: tuple[int, int]) -> tuple[str, ...]:
-    return tuple(map(str, _table(path, stamp)))
-
-
-def numbers(path: str, names: Iterable[str]) -> pd.DataFrame:
+def numbers(path: str, names: Iterable[str], sha256: str) -> pd.DataFrame:
     """The columns `names` as float64, one row a line of the file.
 
     Raises:
-        UsageError for a file that is no table, for a column that is not there, and for cells that are no finite
-        numbers, or are none in float32, and for a column whose numbers are no longer apart in float64.
+        UsageError for a file that is no table or no longer has this checksum, for a column that is not there, and for
+        cells that are no finite numbers, or are none in float32, and for a column whose numbers are no longer apart in
+        float64.
     """
-    return _numbers(path, _stamp(path), tuple(dict.fromkeys(names)))
+    return _same(path, sha256, _numbers(path, _stamp(path), tuple(dict.fromkeys(names))))
+
+
+def _same(path: str, sha256: str, found: pd.DataFrame) -> pd.DataFrame:
+    if found.attrs[SHA256] != sha256:
+        raise UsageError(
+            f"{path} must stay as it is while it is trained on, and was changed since this command began (its SHA-256 "
+            f"was {sha256:.12}... and is {found.attrs[SHA256]:.12}...): give the command again."
+        )
+    return found
 
 
 @functools.lru_cache(maxsize=4)
@@ -64,7 +79,7 @@ def _numbers(path: str, stamp: tuple[int, int], names: tuple[str, ...]) -> pd.Da
     table = _table(path, stamp)
     for name in names:
         if name not in table:
-            raise unknown(f"column of {path}", name, columns(path))
+            raise unknown(f"column of {path}", name, map(str, table))
     found = {name: _as_numbers(table[name]) for name in names}
     wrong = [told for name, values in found.items() if (told := _wrong_cells(table[name], values))]
     if wrong:
@@ -74,10 +89,12 @@ def _numbers(path: str, stamp: tuple[int, int], names: tuple[str, ...]) -> pd.Da
         )
     if merged := next((name for name, values in found.items() if _merges(table[name], values)), ""):
         raise UsageError(
-            f"{merged} of {path} has numbers of more digits than the 16 of double precision, and many become equal: "
-            "subtract an offset before the file is written."
+            f"{merged} of {path} has numbers that double precision does not keep apart (16 digits, from {LEAST:.0e} "
+            "on): subtract an offset, or write them in another unit, before the file is written."
         )
-    return pd.DataFrame(found)
+    kept = pd.DataFrame(found)
+    kept.attrs |= table.attrs
+    return kept
 
 
 def _as_numbers(cells: pd.Series[Any]) -> np.ndarray:
@@ -88,8 +105,8 @@ def _as_numbers(cells: pd.Series[Any]) -> np.ndarray:
 
 
 def _merges(cells: pd.Series[Any], values: np.ndarray) -> bool:
-    """Whether numbers of a column that are written with many digits are no longer apart as float64."""
-    many = (cells.str.len() > HELD).to_numpy()
+    """Whether numbers of a column with many digits, or next to 0, are no longer apart as float64."""
+    many = (cells.str.len() > HELD).to_numpy() | (np.abs(values) < LEAST)
     if not many.any():
         return False
     with contextlib.suppress(decimal.InvalidOperation):  # a number that is written in another base
@@ -113,20 +130,24 @@ def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
 @functools.lru_cache(maxsize=4)
 def _table(path: str, stamp: tuple[int, int]) -> pd.DataFrame:
     """All columns by name, as texts. One reading tells names from rows, so that no line can be both."""
-    whole = _parsed(path)
+    content = _content(path)
+    whole = _parsed(path, content)
     if len(whole) < 2:
         raise _empty(path)
     names = [str(name).strip() for name in whole.iloc[0]]
     _check_names(path, names)
-    return whole.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
+    table = whole.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
+    table.attrs[SHA256] = hashlib.sha256(content).hexdigest()
+    return table
 
 
-def _parsed(path: str) -> pd.DataFrame:
+def _parsed(path: str, content: bytes) -> pd.DataFrame:
     import pandas as pd
 
     try:
+        _check_quotes(path, content)
         return pd.read_csv(
-            io.BytesIO(_content(path)), header=None, dtype=str, keep_default_na=False, skipinitialspace=True,
+            io.BytesIO(content), header=None, dtype=str, keep_default_na=False, skipinitialspace=True,
             encoding="utf-8-sig",
         )  # fmt: skip
     except pd.errors.EmptyDataError:
@@ -135,16 +156,28 @@ def _parsed(path: str) -> pd.DataFrame:
         raise UsageError(f"{path} must be CSV, a text in UTF-8: {error}; save it as such.") from None
     except ValueError as error:
         reason = str(error).strip().removeprefix("Error tokenizing data. C error: ").rstrip(".")
-        raise _other_cells(path, reason) from None
+        raise _other_cells(path, content, reason) from None
+
+
+def _check_quotes(path: str, content: bytes) -> None:
+    """Raise UsageError for a cell with more behind its closing quote, which would be read as one: `"3"5` as 35."""
+    if b'"' not in content:
+        return
+    text = BEHIND_QUOTE.sub('"', content.decode("utf-8-sig"))
+    try:
+        for _ in csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True):
+            pass
+    except csv.Error as error:
+        raise UsageError(f"a cell of {path} that begins with a quote must end with one: {error}; mend it.") from None
 
 
 def _empty(path: str) -> UsageError:
     return UsageError(f"{path} must hold a line with the names of its columns, then rows of numbers.")
 
 
-def _other_cells(path: str, reason: str) -> UsageError:
+def _other_cells(path: str, content: bytes, reason: str) -> UsageError:
     """The error for a text whose lines are not cut into cells in one way."""
-    first = _content(path).decode("utf-8-sig", "replace").lstrip().partition("\n")[0].strip()
+    first = content.decode("utf-8-sig", "replace").lstrip().partition("\n")[0].strip()
     if _cut_otherwise(first.split(",")):
         return _separated(path, first)
     return UsageError(

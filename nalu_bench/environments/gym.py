@@ -135,7 +135,7 @@ class GridWorldTimeVectorEnv(_InOrder, VectorEnv[Any, Any, Any]):
     metadata = METADATA | {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, num_envs: int = 1, render_mode: str | None = None, **values: Any) -> None:
-        if not isinstance(num_envs, int) or num_envs < 1:
+        if type(num_envs) is not int or num_envs < 1:
             raise UsageError(f"num_envs must be a whole number of at least 1, got {num_envs!r}.")
         if render_mode not in (None, *METADATA["render_modes"]):
             raise unknown("render_mode", str(render_mode), METADATA["render_modes"])

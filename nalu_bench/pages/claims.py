@@ -292,8 +292,8 @@ def shown(claim: Claim, link: str = "") -> dict[str, Any]:
     """A claim as the template `claims.html` shows it; with a `link` to its experiment's page, it is cited, too."""
     return {
         "look": claim.outcome.name.lower(), "sign": SIGNS[claim.outcome], "verdict": claim.verdict, "own": claim.own,
-        "says": claim.says, "found": claim.found, "places": claim.places, "tested": claim.tested, "source": claim.source,
-        "quote": claim.quote, "link": link, "cited": bool(link),
+        "says": claim.says, "found": claim.found, "places": claim.places, "tested": claim.tested,
+        "source": claim.source, "quote": claim.quote, "link": link, "cited": bool(link),
         "tests": [_test(line) for line in claim.lines],
     }  # fmt: skip
 

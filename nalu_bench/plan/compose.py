@@ -39,6 +39,12 @@ from nalu_bench.plan.names import refuse_repeated
 from nalu_bench.plan.recipe import Recipe
 from nalu_bench.tasks.task import Task
 
+QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""")
+"""A text in quotes."""
+
+BETWEEN = re.compile(r"[\s,\[\](){}:]+")
+"""What stands between the words of a value."""
+
 Pair = tuple[str, Any]
 """A key and the value it is given."""
 
@@ -143,7 +149,7 @@ def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan
             hint = "; it is their number, and first_seed the first of them" if key == "seeds" else ""
             raise UsageError(f"{key} takes one value for all cells, got '{override.input_line}'{hint}.")
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
-    configs, words = [_configure(choice) for choice in choices], _swept(overrides)
+    configs, words = [_configure(choice, overrides) for choice in choices], _swept(overrides)
     wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
     cells, typed, budget = _merged(wanted), _words(overrides), str(configs[0].budget.name)
     scale = {
@@ -191,12 +197,12 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     choices = ((group, choice) for group in experiment.cells for choice in group.expand(only))
     few = list(itertools.islice(choices, MOST_CELLS + 1))
     _refuse_many(len(few), f"the grids of {experiment.name}")
-    pairs = [(group, _configure(_in_order(scale, _pairs(choice), given, group))) for group, choice in few]
+    pairs = [(group, _configure(_in_order(scale, _pairs(choice), given, group), overrides)) for group, choice in few]
     if experiment.cells and not pairs:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
         raise UsageError(f"no cell of {experiment.name} has {asked}.")
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
-    machine = pairs[0][1] if pairs else _configure([*scale, *given])
+    machine = pairs[0][1] if pairs else _configure([*scale, *given], overrides)
     return _plan(experiment, _merged(cells), budget, machine, overrides, hydra_overrides)
 
 
@@ -233,7 +239,8 @@ def group_names(group: str) -> list[str]:
 
 def configuration(arguments: Sequence[str]) -> dict[str, Any]:
     """All values of the cell that the overrides describe."""
-    config = _configure(_single(_split(arguments)[0]))
+    overrides = _split(arguments)[0]
+    config = _configure(_single(overrides), overrides)
     try:
         return {str(key): value for key, value in OmegaConf.to_container(config, resolve=True).items()}  # type: ignore[union-attr]
     except OmegaConfBaseException as error:
@@ -331,8 +338,8 @@ def _pairs(arguments: Iterable[str]) -> list[Pair]:
     return _single(ours)
 
 
-def _configure(pairs: Sequence[Pair]) -> DictConfig:
-    """Compose the groups, then set the values."""
+def _configure(pairs: Sequence[Pair], typed: Sequence[Override]) -> DictConfig:
+    """Compose the groups, then set the values; `typed` are those of the command itself."""
     chosen = {key: value for key, value in pairs if key in GROUPS}
     units = next((tuple(unit_files.names_of(value)) for key, value in pairs if key == unit_files.GROUP), None)
     if units == ():
@@ -347,13 +354,54 @@ def _configure(pairs: Sequence[Pair]) -> DictConfig:
         chosen["model"], units = called, ()
     groups = tuple(f"{group}={name}" for group, name in sorted(chosen.items()))
     config = _with_units(groups, units).copy()
+    _refuse_both(config, typed)
     for penalty, told in _undecided(groups, units).items():
         if not any(f"{key}.".startswith(f"model.penalties.{penalty}.") for key, _ in pairs):
             warnings.warn(told, stacklevel=2)
     for key, value in pairs:
         if key not in (*GROUPS, unit_files.GROUP):
             _set(config, _keys_of(groups, units), key, value)
+    _refuse_rewritten(config, typed)
     return config
+
+
+def _refuse_both(config: DictConfig, typed: Sequence[Override]) -> None:
+    """Raise UsageError for a value that is that of the budget if nothing else is said, and for which both are said."""
+    keys = [override.key_or_group for override in typed]
+    for key in keys:
+        parent, _, last = key.rpartition(".")
+        level = next(iter(_present(config, parent)), None) if parent else config
+        if OmegaConf.is_dict(level) and last in level and OmegaConf.is_interpolation(level, last):
+            budget = f"budget.{last}"
+            if budget in keys and level._get_node(last)._value() == f"${{{budget}}}":
+                raise UsageError(f"{key} takes the place of {budget}, got both; leave one of them out.")
+
+
+def _refuse_rewritten(config: DictConfig, typed: Sequence[Override]) -> None:
+    """Raise UsageError for a text without quotes that was read as something else: 1_1 as 11, true as True."""
+    for override in typed:
+        texts = _present(config, override.key_or_group)
+        value = QUOTED.sub("", (override.input_line or "").partition("=")[2])
+        for word in filter(None, BETWEEN.split(value)):
+            read = _parse(f"value={word}").value()
+            if isinstance(read, int | float) and str(read) != word and str(read) in texts:
+                raise UsageError(
+                    f"{override.key_or_group} takes texts, and {word} is read as {read}: put it in quotes, "
+                    f"as in {shlex.quote(_with_quotes(override, word))}."
+                )
+
+
+def _present(config: DictConfig, key: str) -> list[Any]:
+    """The value of a key, or those in its list; none for a reference that leads nowhere, which is told elsewhere."""
+    try:
+        found = OmegaConf.select(config, key, throw_on_missing=False)
+        return list(found) if OmegaConf.is_list(found) else [found]
+    except (OmegaConfBaseException, RecursionError):
+        return []
+
+
+def _with_quotes(override: Override, word: str) -> str:
+    return re.sub(rf"(?<![\w.\"']){re.escape(word)}(?![\w.\"'])", _in_quotes(word), override.input_line or "")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.errors import UsageError, damage_named
+from nalu_bench.errors import UsageError, damage_named, in_a_line
 from nalu_bench.files import read_arrays, read_json, read_table
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.plan.cell import Cell
@@ -269,7 +269,7 @@ def _failure(path: Path) -> dict[int, str]:
     """Seed -> the last line of the traceback. A file that is cut off is named instead, for the seeds in its name."""
     try:
         entry = read_json(path)
-        return dict.fromkeys(map(int, entry["seeds"]), entry["traceback"].strip().splitlines()[-1])
+        return dict.fromkeys(map(int, entry["seeds"]), in_a_line(entry["traceback"].strip().splitlines()[-1]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return dict.fromkeys(parse_ranges(path.stem), f"its record {path} is damaged; run the same command again")
 

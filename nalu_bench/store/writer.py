@@ -85,8 +85,8 @@ def write_failure(root: Path, cell: Cell, block_name: str, record: dict[str, Any
         record: its seeds, the reason, the traceback, and the command that repeats it alone.
     """
     path = schema.failure_path(root / cell.folder, block_name)
-    text = json.dumps(record, indent=1)
-    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    text = json.dumps(record, indent=1, ensure_ascii=False)  # of an error's text, which may hold halves of letters
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8", errors="replace"))
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Collection, Mapping
@@ -124,15 +125,20 @@ class Table(Task):
 
     def fingerprint(self) -> dict[str, str]:
         """The checksum: as stated, or else of the file. If there are both, they must be equal."""
+        return {"table": self._checksum}
+
+    @functools.cached_property
+    def _checksum(self) -> str:
+        """That of the file when it was first asked for; other processes get it with the task."""
         if self.sha256 is not None and not Path(self.data).exists():
-            return {"table": self.sha256}
+            return self.sha256
         found = csv_table.checksum(self.data)
         if self.sha256 not in (None, found):
             raise UsageError(
                 f"{self.data} must have the SHA-256 that task.sha256 states, {self.sha256}, and has {found}: use the "
                 "file that is meant, or state its checksum."
             )
-        return {"table": found}
+        return found
 
     def data_notes(self) -> dict[str, str]:
         """The number of rows of every split."""
@@ -256,13 +262,13 @@ class Table(Task):
 
     def _table(self) -> pd.DataFrame:
         """All columns that are used."""
-        return csv_table.numbers(self.data, [*self._features(), *self.targets, self._column()])
+        return csv_table.numbers(self.data, [*self._features(), *self.targets, self._column()], self._checksum)
 
     def _column(self) -> str:
         return self._features()[0] if self.split_column is None else self.split_column
 
     def _features(self) -> list[str]:
-        there = csv_table.columns(self.data)
+        there = csv_table.columns(self.data, self._checksum)
         known = set(there)
         for name in (*self.targets, *self.ignore, *(self.features or ())):
             if name not in known:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.described import judges, known
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.read import RUNS
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.schema import Status
@@ -23,7 +24,7 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
     ends = measured.runs["status"].isin([Status.FINISHED, Status.DIVERGED])
     runs = dict(list(measured.runs[ends].groupby("cell", sort=False)))
     curves = dict(list(measured.curves.groupby("cell", sort=False)))
-    names = {"cell"}
+    names = {*RUNS, "asked"} if measured.runs.empty else {"cell"}
     for want in wanted:
         if want.cell.digest in runs and want.cell.digest in curves:
             mine, curve, own = runs[want.cell.digest], curves[want.cell.digest], {*recorded(want.cell)} - {"cell"}
@@ -32,7 +33,7 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
             for name in mine.columns[mine.notna().any()].difference([*again, "cell"]):
                 yield f"cell {want.cell.digest}: its runs have the column {name}, which is none of its figures"
             yield from _of_cell(want, again.drop(columns=[*own], errors="ignore"), mine, curve)
-    for name in measured.runs.columns.difference([*names]) if curves else ():
+    for name in measured.runs.columns.difference([*names]) if curves or measured.runs.empty else ():
         yield f"runs have the column {name}, which is a figure of no cell"
 
 

@@ -136,6 +136,8 @@ def _uncommittable(manifest: dict[str, Any]) -> Iterator[str]:
     """A line for what is never among committed results: the words of a user, and data that stand in for others."""
     if data := stand_ins(manifest):
         yield f"committed results must be of the source's data, and these are of {data}; delete this folder"
+    if verb := manifest["budget"].get("verb"):
+        yield f"committed results must be those that report makes, and these are of {verb!r:.40}; {RESTORE}"
     if (words := overrides(manifest)) and not manifest["experiment"].startswith(f"{FOLDER}/"):
         yield f"committed results must be of the experiment as it stands, and these are of {' '.join(words)}; {RESTORE}"
 

@@ -41,9 +41,8 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: 
             yield from gate_faults(want.cell, weights[want.cell.digest])
         elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
-        probes = want.cell.task.probes() if want.cell.digest in predictions else None
-        if probes is not None:
-            yield from _probe_faults(probes, predictions[want.cell.digest])
+        if want.cell.digest in predictions:
+            yield from _probe_faults(want.cell.task.probes(), predictions[want.cell.digest])
 
 
 def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
@@ -153,8 +152,11 @@ def _sparsity_error(matrices: "pd.Series[Any]") -> np.float32:
     return worst
 
 
-def _probe_faults(probes: Probes, predictions: pd.DataFrame) -> Iterator[str]:
-    """A line for every run whose predictions are not of the task's probes."""
+def _probe_faults(probes: Probes | None, predictions: pd.DataFrame) -> Iterator[str]:
+    """A line for every run whose predictions are not of the task's probes, or one if it has none."""
+    if probes is None:
+        yield f"cell {predictions['cell'].iloc[0]}: it has rows in predictions, and its task keeps none"
+        return
     numbers, outputs = (axis.reshape(-1) for axis in np.indices(probes.targets.shape))
     must = {
         "probe": numbers, "output": outputs, "label": np.asarray(probes.labels, object)[numbers],

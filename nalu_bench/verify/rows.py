@@ -37,7 +37,9 @@ def form_faults(folder: Path, measured: Measured, wanted: Sequence[Wanted]) -> I
             yield f"{name} must be True or False in {RUNS_FILE}, got {others[0]:.60}"
     for name, columns in HELD.items():
         rows: pd.DataFrame = getattr(measured, name)
-        if len(rows) and list(rows) != columns:
+        if rows.empty and (folder / f"{name}.parquet").exists():
+            yield f"{name} must be left out where they have no rows, and report writes no such file"
+        elif len(rows) and list(rows) != columns:
             yield f"{name} must have the columns {', '.join(columns)}, got {', '.join(map(str, rows)):.200}"
     yield from _disordered(measured, wanted)
 

@@ -105,6 +105,42 @@ def test_a_key_given_twice_is_refused(arguments: list[str], words: str) -> None:
         compose.plan_experiment(table1, arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["recipe.steps=40", "budget.steps=20"], "recipe.steps takes the place of budget.steps, got both; leave one"),
+        (["budget.seeds=5", "seeds=3"], "seeds takes the place of budget.seeds, got both; leave one"),
+    ],
+)
+def test_a_value_and_the_one_of_the_budget_that_it_replaces_are_not_both_given(
+    arguments: list[str], words: str
+) -> None:
+    for ask in (
+        lambda: compose.plan_cells(["recipe=madsen2020", *arguments], multirun=False),
+        lambda: compose.plan_experiment(experiment.load("madsen2020/table1"), arguments),
+        lambda: compose.configuration(arguments),
+    ):
+        with pytest.raises(UsageError, match=words):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "quoted"),
+    [
+        ("[1_1]", "11", '["1_1"]'), ("[y,1.50]", "1.5", '[y,"1.50"]'), ('["a,1_1",1e3]', "1000.0", '["a,1_1","1e3"]'),
+        ("[true]", "True", '["true"]'),
+    ],
+)  # fmt: skip
+def test_a_text_that_would_be_read_as_another_one_needs_quotes(text: str, read: str, quoted: str) -> None:
+    word = f"task.targets={text}"
+    with pytest.raises(UsageError, match=rf"is read as {read}: put it in quotes, as in ") as caught:
+        compose.configuration(["task=table", "task.data=my.csv", word])
+    assert f"task.targets={quoted}" in str(caught.value)
+    for sound in ("[11]", f"{quoted}", "[1_a]"):
+        compose.configuration(["task=table", "task.data=my.csv", f"task.targets={sound}"])
+    assert compose.configuration(["budget.steps=300_000"])["recipe"]["steps"] == 300_000
+
+
 def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:
     (conf / "model" / "mine.yaml").write_text(MODEL.format("mine") + "hidden_size: 6\n")
     with pytest.raises(UsageError, match="found duplicate key hidden_size"):

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import shutil
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,10 @@ def words(*changes: str) -> list[str]:
 
 def cell(*changes: str) -> Cell:
     return compose.plan_cells(words(*changes), multirun=False).cells[0].cell
+
+
+def read(*names: str) -> pd.DataFrame:
+    return csv_table.numbers("my.csv", names, csv_table.checksum("my.csv"))
 
 
 def parts(*changes: str) -> dict[str, Any]:
@@ -239,8 +244,14 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         ("a,b,y,z\n" + "".join(f"{row},{row}e-50,{row},1\n" for row in range(40)), "b of my.csv has 40 different"),
         (
             "a,b,y,z\n" + "".join(f"9007199254740993.{row},1,{row},1\n" for row in range(10, 50)),
-            "a of my.csv has numbers of more digits than the 16 of double precision",
+            "a of my.csv has numbers that double precision does not keep apart (16 digits, from 2e-308 on)",
         ),
+        (
+            "a,b,y,z\n" + "".join(f"{row},{row}e-400,{row},1\n" for row in range(40)),
+            "b of my.csv has numbers that double precision does not keep apart (16 digits, from 2e-308 on)",
+        ),
+        (GOOD + '3,"1"5,3,1\n', "a cell of my.csv that begins with a quote must end with one: ',' expected after"),
+        (GOOD + '3,"15,3,1\n', "a cell of my.csv that begins with a quote must end with one: unexpected end of data"),
         ("a\tb\n1\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
         ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
@@ -343,14 +354,30 @@ def test_numbers_that_are_infinite_once_scaled_are_refused(scale: str, capsys: p
 def test_decimal_numbers_of_many_digits_are_read_as_long_as_they_stay_apart() -> None:
     rows = "".join(f"0.12345678901{row}0000000,{row}\n" for row in range(10, 50))
     Path("my.csv").write_text(f"a,y\n{rows}{rows}")
-    assert len(csv_table.numbers("my.csv", ["a"])) == 80
+    assert len(read("a")) == 80
+
+
+def test_quotes_around_whole_cells_are_read_with_blanks_around_them() -> None:
+    Path("my.csv").write_text('a, "b" ,"c, ""d"""\r\n"1", "2" ,"3"\r\n4,5,6 \r\n')
+    assert read("a", "b", 'c, "d"').to_numpy().tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_a_table_that_changes_after_the_plan_is_not_trained_on(capsys: pytest.CaptureFixture[str]) -> None:
+    planned = pickle.loads(pickle.dumps(cell()))  # as another process gets it
+    table = pd.read_csv("my.csv")
+    table.assign(y=1000 * table["y"]).to_csv("my.csv", index=False)
+    with pytest.raises(UsageError, match=r"my\.csv must stay as it is while it is trained on, and was changed since"):
+        planned.task.split_parameters("train")
+    assert cell().digest != planned.digest
+    table.to_csv("my.csv", index=False)
+    assert planned.task.rows("train").count == len(planned.task.split_parameters("train")["x"])
 
 
 def test_names_that_are_numbers_are_no_row_wherever_they_stand() -> None:
     rows = "".join(f"{row},{2 * row},1\n" for row in range(40))
     for blank in ("", "\n", "\r\n\r\n"):
         Path("my.csv").write_text(f"{blank}0,1,2\n{rows}")
-        assert csv_table.numbers("my.csv", ["0", "1"]).to_numpy().tolist() == [[row, 2 * row] for row in range(40)]
+        assert read("0", "1").to_numpy().tolist() == [[row, 2 * row] for row in range(40)]
 
 
 def test_an_offset_of_the_target_takes_no_digit_from_its_error() -> None:
@@ -397,4 +424,4 @@ def test_a_pipe_or_a_device_is_no_table(device: bool, tmp_path: Path) -> None:
     else:
         os.mkfifo(path)
     with pytest.raises(UsageError, match="must be a file, and is a pipe or a device"):
-        csv_table.columns(str(path))
+        csv_table.checksum(str(path))

@@ -392,6 +392,50 @@ def a_file_of_no_report(folder: Folder) -> None:
     (folder.path / "praise.md").write_text("the best paper")
 
 
+@forgery(TABLE1, "award is an", "runs have the column award", "weights must be left out where they have no rows")
+def columns_and_files_without_a_row(folder: Folder) -> None:
+    """Those of an experiment that trains nothing."""
+    shutil.rmtree(folder.path)
+    theory = Folder(folder.path.parents[1], "madsen2020/theory")
+    theory.runs["award"] = ""
+    theory.tables["weights"] = pd.DataFrame({"anything": pd.Series([], dtype=str)})
+    vars(folder).update(vars(theory))
+    folder.manifest["award"] = ""
+
+
+@forgery(TABLE1, "predictions must be left out where they have no rows, and report writes no such file")
+def a_file_without_a_row(folder: Folder) -> None:
+    folder.tables["predictions"] = pd.DataFrame({"anything": pd.Series([], dtype=str)})
+
+
+@forgery(TABLE1, "it has rows in predictions, and its task keeps none")
+def predictions_of_a_task_that_makes_none(folder: Folder) -> None:
+    keys = folder.runs[["cell"]].assign(seed=folder.runs["seed"].astype("int32"))
+    folder.tables["predictions"] = keys.assign(
+        probe=np.int32(0), output=np.int32(0), label="1 x 1", target=np.float32(1), prediction=np.float32(1)
+    )
+
+
+@forgery(TABLE1, "seed 3: its run is of part 0-49, and must be of 0-24, which comes first")
+def runs_chosen_among_two_parts(folder: Folder) -> None:
+    cell, parts = folder.cell(model="nmu"), folder.manifest["parts"]
+    parts[f"{cell}/0-49"] = parts[f"{cell}/0-24"] | {"seeds": "0-49", "width": 50}
+    folder.set((folder.runs["cell"] == cell) & folder.runs["seed"].isin(["3", "7"]), part="0-49")
+
+
+@forgery(
+    "mistry2022/single_module", "committed results must be those that report makes, and these are of 'leaderboard'"
+)
+def another_command_that_made_them(folder: Folder) -> None:
+    folder.manifest["budget"]["verb"] = "leaderboard"
+
+
+@forgery(TABLE1, "its texts must be UTF-8, and one has '\\ud800'")
+def a_letter_that_is_none(folder: Folder) -> None:
+    for part in folder.manifest["parts"].values():
+        part["processor"] = "CPU \ud800"
+
+
 @forgery(TABLE1, "commit is none, and ")
 def another_commit_of_a_run(folder: Folder) -> None:
     folder.runs["commit"] = "none"

@@ -81,6 +81,18 @@ def _foreign(name: str, rows: pd.DataFrame, trained: set[tuple[Any, ...]]) -> It
             yield f"cell {cell} seed {seed}: it has rows in {name}, and no trained run in runs.csv"
 
 
+def _chosen(runs: pd.DataFrame, parts: Mapping[str, Any]) -> Iterator[str]:
+    """A line for every run that is not taken from the first part, by name, that holds its seed."""
+    first: dict[tuple[str, int], str] = {}
+    for name in sorted(parts):
+        digest, _, text = name.partition("/")
+        for seed in parse_ranges(text):
+            first.setdefault((digest, seed), text)
+    for digest, seed, text in runs.itertuples(index=False, name=None):
+        if (must := first.get((digest, seed), text)) != text:
+            yield f"cell {digest} seed {seed}: its run is of part {text}, and must be of {must}, which comes first"
+
+
 def part_faults(
     measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted], width: int | None
 ) -> Iterator[str]:
@@ -88,9 +100,10 @@ def part_faults(
 
     `width` is that of the plan's device. A block has it, the model's own, or a larger one of another device; of a
     smaller one, single seeds could be left out. The oldest parts state none, and hold those of their block's seeds that
-    were asked for then.
+    were asked for then. Where two parts hold a seed, the first by name has its run: nobody chooses among two.
     """
-    runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed"])
+    runs = measured.runs[measured.runs["status"].isin(TRAINED)].reindex(columns=["cell", "seed", "part"])
+    yield from _chosen(runs, manifest["parts"])
     trained = {digest: set(seeds) for digest, seeds in runs.groupby("cell")["seed"]}
     asked = {want.cell.digest: set(want.seeds) for want in wanted}
     widths = {want.cell.digest: want.cell.model.width for want in wanted}
