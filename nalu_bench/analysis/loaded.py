@@ -108,9 +108,7 @@ class Loaded:
         Args:
             seeds: the seeds to draw; None for all. words: such as model="nmu", operation="mul".
         """
-        several = isinstance(seeds, Collection) and all(
-            isinstance(seed, Integral) and not isinstance(seed, bool) for seed in seeds
-        )
+        several = isinstance(seeds, Collection) and all(isinstance(seed, Integral) for seed in seeds)
         if seeds is not None and not several:
             raise UsageError(f"seeds must be several of them, such as range(10) or [3], got {seeds!r}.")
         cells = learning_curves.cells(self.measured, seeds, **words)

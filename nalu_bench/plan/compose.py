@@ -370,7 +370,7 @@ def _refuse_both(config: DictConfig, typed: Sequence[Override]) -> None:
     keys = [override.key_or_group for override in typed]
     for key in keys:
         parent, _, last = key.rpartition(".")
-        level = next(iter(_present(config, parent)), None) if parent else config
+        level: Any = next(iter(_present(config, parent)), None) if parent else config
         if OmegaConf.is_dict(level) and last in level and OmegaConf.is_interpolation(level, last):
             budget = f"budget.{last}"
             if budget in keys and level._get_node(last)._value() == f"${{{budget}}}":
