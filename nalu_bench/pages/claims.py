@@ -121,7 +121,7 @@ class Claim:
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
         if all(line.verdict is Verdict.FITTED for line in self.lines):
-            return "not decided: it holds, but earlier runs had led us to it"
+            return "not decided: it holds, but how it is tested was chosen in view of runs"
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
             holds = all(CLAIMED_SIDE in line.reason for line in self.lines)
             return (

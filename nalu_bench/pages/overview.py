@@ -23,16 +23,16 @@ HEADS = {
     Outcome.OPEN: "These are not decided",
 }  # fmt: skip
 
-WIDTH, LINE, GAP = 5.4, 0.165, 0.09
+WIDTH, LINE, GAP = 4.7, 0.165, 0.09
 """Inches: of the picture, of a line of text, between two claims."""
 
 HEAD = 0.42
 """Inches of a heading."""
 
-LETTERS = 86
+LETTERS = 74
 """Letters in a line, so few that they can be read on a phone."""
 
-SAID = 0.04
+SAID = 0.045
 """Where the sentences begin, as a share of the width."""
 
 

@@ -16,8 +16,8 @@ DECIDED = {
 
 COLUMNS = {
     "printed": tuple(Verdict), "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,),
-    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "fitted": (Verdict.FITTED,),
-    "not comparable": (Verdict.NOT_COMPARABLE,),
+    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE),
+    "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
 }  # fmt: skip
 """Column of a table of counts -> the verdicts that it counts."""
 

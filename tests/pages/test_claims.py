@@ -34,7 +34,7 @@ def told(*verdicts: Verdict) -> Claim:
         ([Verdict.AGREES], Outcome.HOLDS, "holds"),
         ([Verdict.DIFFERS], Outcome.FAILS, "does not hold"),
         ([Verdict.INCONCLUSIVE], Outcome.OPEN, "not decided"),
-        ([Verdict.FITTED], Outcome.OPEN, "not decided: it holds, but earlier runs had led us to it"),
+        ([Verdict.FITTED], Outcome.OPEN, "not decided: it holds, but how it is tested was chosen in view of runs"),
         ([Verdict.NOT_COMPARABLE] * 2, Outcome.UNTESTED, "not trained enough to judge"),
         ([Verdict.AGREES] * 4, Outcome.HOLDS, "holds in 4 of 4 tests"),
         (

@@ -34,6 +34,7 @@ class Sentence(Limit):
             that model at that operation as if it had been named, corrected for being picked.
         of: the role of the runs whose errors are 100 %: untrained models, or another that the experiment has.
         at_most, at_least: in percent of these.
+        fitted: whether the measure was chosen in view of the outcome.
     """
 
     models: list[str]
@@ -42,6 +43,7 @@ class Sentence(Limit):
     task: str = ""
     rank: int | None = None
     of: str = BASELINE
+    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, or with a rank that no model has."""
@@ -89,4 +91,5 @@ def _claim(said: Sentence, task: str, place: tuple[str, str, str], errors: Error
     label = style.label(model)
     of, by = (f" of {label}", "") if said.rank or len(said.models) == 1 else ("", f" by {label}")
     claim = Claim.estimated(f"percentage{whole}{of}", partial(medians.exact_of, errors[place]), threshold, above)
-    return replace(claim, where=f"{style.operation_label(task, operation)}{by} in {NAMES[split]}")
+    where = f"{style.operation_label(task, operation)}{by} in {NAMES[split]}"
+    return replace(claim, where=where, fitted=said.fitted)
