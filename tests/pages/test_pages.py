@@ -126,10 +126,11 @@ def test_a_page_has_the_text_beside_its_experiment_if_that_is_about_its_results(
 
 
 def test_counts_of_verdicts_fill_the_cells_of_a_table() -> None:
-    met = [Verdict.EXACT, Verdict.AGREES, Verdict.UNINFORMATIVE, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE]
+    met = [Verdict.EXACT, Verdict.AGREES, Verdict.UNINFORMATIVE, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE,
+           Verdict.FITTED]  # fmt: skip
     assert (
         counted([Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in met])
-        == "5 | 2 | 0 | 2 | 0 | 1"
+        == "6 | 2 | 0 | 2 | 2"
     )
 
 

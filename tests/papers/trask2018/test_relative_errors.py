@@ -129,7 +129,7 @@ def division(constant: list[float], best: list[float]) -> Any:
 
 def test_whether_a_model_divides_is_held_against_a_constant_of_the_same_seed() -> None:
     equal = division([0.0] * 9, [0.0] * 9)
-    assert (equal.ours.value, equal.verdict) == (100.0, "agrees")
+    assert (equal.ours.value, equal.verdict) == (100.0, "fitted")
     assert division([1.0] * 9, [0.05] * 9).ours.value == pytest.approx(5.0)
     assert division([1.0] * 9, [0.05] * 9).verdict == "differs"
     assert division([1.0] * 5, [0.05] * 9).verdict == "not comparable"  # seeds of the constant are missing
