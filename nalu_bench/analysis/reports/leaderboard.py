@@ -79,7 +79,7 @@ class Leaderboard(Kind):
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), f"{RATE}_*": (0, 1)}
-    asked = f"units that solve at least {percent(RELIABLE)} of our seeds; of others it may be fewer"
+    asked = f"units that solve at least {percent(RELIABLE)} of our seeds; of other seeds it may be fewer"
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         f"{RATE}_mse_1e-5": "Share of seeds whose mean squared error is at most 1e-5"
     }
