@@ -23,6 +23,10 @@ class Interrupted(KeyboardInterrupt):
     """Training was asked to stop, and has saved what it can. This is no failure, so it is no `Exception`."""
 
 
+MOST_GIVEN = 200
+"""Letters of a wrong name that are told: a file of another kind may be one long text."""
+
+
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     """The error for an unknown name. It suggests the nearest known name and lists them all.
 
@@ -32,7 +36,7 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     names = sorted(known)
     near = nearest(given, names)
     hint = f"; did you mean '{near}'?" if near else "."
-    return UsageError(f"unknown {what} '{given}'{hint} Known: {', '.join(names) or '(none)'}.")
+    return UsageError(f"unknown {what} '{given:.{MOST_GIVEN}}'{hint} Known: {', '.join(names) or '(none)'}.")
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

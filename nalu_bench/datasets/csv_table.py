@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import decimal
 import functools
@@ -109,10 +108,16 @@ def _merges(cells: pd.Series[Any], values: np.ndarray) -> bool:
     many = (cells.str.len() > HELD).to_numpy() | (np.abs(values) < LEAST)
     if not many.any():
         return False
-    with contextlib.suppress(decimal.InvalidOperation):  # a number that is written in another base
-        exact = {decimal.Decimal(text) for text in cells[many]}
-        return len(np.unique(values[many])) < LEAST_APART * len(exact)
-    return False
+    exact = {_exact(text) for text in cells[many]}
+    return len(np.unique(values[many])) < LEAST_APART * len(exact)
+
+
+def _exact(text: str) -> decimal.Decimal | str:
+    """The number that a text says; the text itself where its exponent has too many digits for one."""
+    try:
+        return decimal.Decimal(text)
+    except decimal.InvalidOperation:
+        return text
 
 
 def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
@@ -164,11 +169,14 @@ def _check_quotes(path: str, content: bytes) -> None:
     if b'"' not in content:
         return
     text = BEHIND_QUOTE.sub('"', content.decode("utf-8-sig"))
+    most = csv.field_size_limit(len(text))  # of a cell, for the whole process
     try:
         for _ in csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True):
             pass
     except csv.Error as error:
         raise UsageError(f"a cell of {path} that begins with a quote must end with one: {error}; mend it.") from None
+    finally:
+        csv.field_size_limit(most)
 
 
 def _empty(path: str) -> UsageError:

@@ -64,8 +64,11 @@ def check_network(cell: Cell, network: Network) -> None:
             )
         if mixes_examples(drawn):
             raise ValueError(f"the output of {name} for an example must not depend on the others of its batch")
-    _same(f"model.penalties of {cell.model.name} must name its units' penalties", _penalties(cell, network),
-          cell.model.penalties)  # fmt: skip
+    penalties = _penalties(cell, network)
+    for name, value in penalties.items():
+        if not isinstance(value, Tensor) or value.shape:
+            raise ValueError(f"the penalty {name} must be a tensor of shape (), with a gradient, got {value!r:.60}")
+    _same(f"model.penalties of {cell.model.name} must name its units' penalties", penalties, cell.model.penalties)
     for name in unit_files.names_of(cell.model.of or []):
         stated = unit_files.load(name)
         _same(f"penalties of unit/{name}.yaml must name those of {stated.unit}", _own(stated), stated.penalties)

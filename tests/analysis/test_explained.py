@@ -1,5 +1,7 @@
 """Explanations of verdicts are those of the committed tables."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +10,7 @@ import pytest
 from nalu_bench import paths
 from nalu_bench.analysis import folders
 from nalu_bench.analysis.explained import explain
+from nalu_bench.analysis.measure.manifest import MANIFEST, read_manifest, sealed
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import experiment
 
@@ -66,6 +69,14 @@ def test_a_word_that_no_number_can_have_is_to_be_left_out() -> None:
         explain(table5, paths.results_dir() / table5.name, {"operation": "add"})
 
 
+def test_an_edited_table_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "it")
+    text = (tmp_path / "it" / "table.csv").read_text()
+    (tmp_path / "it" / "table.csv").write_text(text.replace(",differs,", ",agrees,"))
+    with pytest.raises(UsageError, match=r"it is damaged \(table.csv must have the SHA-256 of manifest.json"):
+        explain(TABLE6, tmp_path / "it", {})
+
+
 def test_without_results_and_without_printed_numbers_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,5 +87,6 @@ def test_without_results_and_without_printed_numbers_it_says_so(
         folders.find(TABLE6, paths.results_dir(), "smoke")
     ours = pd.read_csv(FOLDER / "table.csv", dtype=str, keep_default_na=False).assign(printed="", verdict="")
     ours.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / MANIFEST).write_text(json.dumps(read_manifest(FOLDER) | {"files": sealed(tmp_path)}))
     with pytest.raises(UsageError, match="trask2018/table6 has no printed numbers"):
         explain(TABLE6, tmp_path, {})

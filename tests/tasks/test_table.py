@@ -250,6 +250,12 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
             "a,b,y,z\n" + "".join(f"{row},{row}e-400,{row},1\n" for row in range(40)),
             "b of my.csv has numbers that double precision does not keep apart (16 digits, from 2e-308 on)",
         ),
+        (
+            "a,b,y,z\n"
+            + "".join(f"9007199254740993.{row},1,{row},1\n" for row in range(10, 50))
+            + f"1e-{10**20},1,50,1\n",
+            "a of my.csv has numbers that double precision does not keep apart (16 digits, from 2e-308 on)",
+        ),
         (GOOD + '3,"1"5,3,1\n', "a cell of my.csv that begins with a quote must end with one: ',' expected after"),
         (GOOD + '3,"15,3,1\n', "a cell of my.csv that begins with a quote must end with one: unexpected end of data"),
         ("a\tb\n1\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
@@ -360,6 +366,8 @@ def test_decimal_numbers_of_many_digits_are_read_as_long_as_they_stay_apart() ->
 def test_quotes_around_whole_cells_are_read_with_blanks_around_them() -> None:
     Path("my.csv").write_text('a, "b" ,"c, ""d"""\r\n"1", "2" ,"3"\r\n4,5,6 \r\n')
     assert read("a", "b", 'c, "d"').to_numpy().tolist() == [[1, 2, 3], [4, 5, 6]]
+    Path("my.csv").write_text(f'a,note\n1,"{"long " * 100_000}"\n2,""\n')
+    assert read("a")["a"].tolist() == [1, 2]
 
 
 def test_a_table_that_changes_after_the_plan_is_not_trained_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,7 +30,7 @@ from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import Request, _Group, _Loop, train_block, train_together
 from nalu_bench.training.program import program_of
 from nalu_bench.training.random import addressable, draws, streams
-from nalu_bench.units import Linear
+from nalu_bench.units import NAU, NMU, Linear
 
 MakeCell = Callable[..., Cell]
 MakeTask = Callable[..., Task]
@@ -357,6 +357,15 @@ def test_penalties_and_their_factors_must_match(
     wrong = replace(cell, model=replace(cell.model, penalties=given))
     with pytest.raises(UsageError, match=message):
         check_network(wrong, wrong.model.build(wrong.task))
+
+
+def test_a_penalty_that_is_no_scalar_tensor_is_refused(make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = make_cell("nau nmu", None, Penalty(1.0, 0, 1))
+    for wrong in (0.5, torch.zeros(3)):
+        monkeypatch.setattr(NAU, "penalties", lambda self, inputs, wrong=wrong: {"sparsity": wrong})
+        monkeypatch.setattr(NMU, "penalties", lambda self, inputs, wrong=wrong: {"sparsity": wrong})
+        with pytest.raises(ValueError, match=r"the penalty sparsity must be a tensor of shape \(\), with a gradient"):
+            check_network(cell, cell.model.build(cell.task))
 
 
 def test_a_units_file_names_its_penalties_also_where_another_unit_of_the_stack_does(

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.table.line import Printed
+from nalu_bench.analysis.table.line import NUMBER, Printed
 from nalu_bench.analysis.table.place import KEYS, Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.files import refuse_pipe
@@ -114,6 +114,7 @@ def _check_numbers(where: str, row: Mapping[str, str]) -> None:
                          f"{row['printed_high']}.")  # fmt: skip
     with contextlib.suppress(ValueError):  # words, which the metric may allow
         printed = float(row.get("printed") or math.nan)
+        _number(f"{where}: printed", row.get("printed", ""))
         if printed < given.get("printed_low", -math.inf) or printed > given.get("printed_high", math.inf):
             raise UsageError(f"{where}: printed must lie in its interval, got {row['printed']} and "
                              f"[{row['printed_low']}, {row['printed_high']}].")  # fmt: skip
@@ -125,7 +126,10 @@ def _check_span(what: str, text: str, span: Span) -> None:
 
 
 def _number(what: str, text: str) -> float:
+    """The number; Python alone reads others, such as 0.9_1, nan, or one of another alphabet's digits."""
     try:
-        return float(text)
+        if NUMBER.fullmatch(text):
+            return float(text or math.nan)
     except ValueError:
-        raise UsageError(f"{what} must be a number or empty, got {text!r}.") from None
+        pass
+    raise UsageError(f"{what} must be a number such as 0.91 or 9e-5, or empty, got {text!r:.60}.")

@@ -21,7 +21,7 @@ class Value(NamedTuple):
 NOTHING = Value(math.nan)
 
 
-NUMBER = re.compile(r"([<>]?-?[\d.]+(e-?\d+)?)?")
+NUMBER = re.compile(r"([<>]?-?[0-9.]+(e[+-]?[0-9]+)?)?")
 """A printed number, or none."""
 
 

@@ -58,11 +58,16 @@ def test_what_is_right_is_accepted(folder: Path) -> None:
             (",0.9,0.8,0.95,", ",90,,,"),
             "table.published.csv, row 3: printed of success_rate must lie between 0 and 1, got 90",
         ),
-        ((",0.9,", ",most,"), "row 3: printed of success_rate must be a number or empty, got 'most'"),
-        ((",0.9,", ",nan,"), "row 3: printed of success_rate must lie between 0 and 1, got nan"),
+        (
+            (",0.9,", ",most,"),
+            "row 3: printed of success_rate must be a number such as 0.91 or 9e-5, or empty, got 'most'",
+        ),
+        ((",0.9,", ",nan,"), "row 3: printed must be a number such as 0.91 or 9e-5, or empty, got 'nan'"),
+        ((",0.9,", ",0.9_1,"), "row 3: printed must be a number such as 0.91 or 9e-5, or empty, got '0.9_1'"),
+        (("0.8,0.95", "０.8,0.95"), "row 3: printed_low must be a number such as 0.91 or 9e-5, or empty, got '０.8'"),
         (("0.8,0.95", "0.95,0.8"), "row 3: printed_low must not be above printed_high, got 0.95 and 0.8"),
         (("0.8,0.95", "0.91,0.95"), "row 3: printed must lie in its interval, got 0.9 and [0.91, 0.95]"),
-        (("0.8,0.95", "low,0.95"), "row 3: printed_low must be a number or empty, got 'low'"),
+        (("0.8,0.95", "low,0.95"), "row 3: printed_low must be a number such as 0.91 or 9e-5, or empty, got 'low'"),
         (("0.8,0.95", "0.8,95"), "row 3: printed_high of success_rate must lie between 0 and 1, got 95"),
         ((",100,", ",hundred,"), "row 3: n_seeds must be a whole number from 0 up or empty, got 'hundred'"),
         ((",page 5", ""), "table.published.csv, row 3 must have 12 fields, got 11"),
@@ -97,7 +102,7 @@ def test_a_file_that_is_no_table_is_a_plain_error(content: bytes, words: str, na
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("nmu,solved_at_mean,abc,,90", "row 2: recomputed of solved_at_mean must be a number or empty, got 'abc'"),
+        ("nmu,solved_at_mean,abc,,90", "row 2: recomputed of solved_at_mean must be a number such as 0.91 or 9e-5, or"),
         ("nmu,solved_at_mean,9,-1,90", "row 2: deviation of solved_at_mean must lie between 0 and inf, got -1"),
         ("nmu,solved_at_mean,,1,90", "row 2: a deviation needs the recomputed mean"),
         ("nmu,solved_at_mean,9,1,x", "row 2: n_seeds must be a whole number"),
