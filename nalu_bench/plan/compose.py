@@ -338,7 +338,7 @@ def _pairs(arguments: Iterable[str]) -> list[Pair]:
     return _single(ours)
 
 
-def _configure(pairs: Sequence[Pair], typed: Sequence[Override]) -> DictConfig:
+def _configure(pairs: Sequence[Pair], typed: Sequence[Override] = ()) -> DictConfig:
     """Compose the groups, then set the values; `typed` are those of the command itself."""
     chosen = {key: value for key, value in pairs if key in GROUPS}
     units = next((tuple(unit_files.names_of(value)) for key, value in pairs if key == unit_files.GROUP), None)
