@@ -15,7 +15,7 @@ class CallError(UsageError, ValueError):
     """A call in Python with a size or a shape that cannot be; within a cell it is a mistake of its code alone."""
 
 
-FAILURES = (Exception, SystemExit)
+FAILURES = (Exception, SystemExit, BaseExceptionGroup)
 """What the code of a package may raise where only its own cells may fail: it may also try to end the program."""
 
 

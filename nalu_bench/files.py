@@ -30,6 +30,12 @@ OTHER_AGE = 24 * 3600.0
 """The same for a machine whose processes cannot be seen from here; no file takes a day to write."""
 
 
+LISTS = ("shape", "values")
+"""The columns of a table of weights that hold lists of numbers."""
+
+HELD = r"u?int\d+|float|double|halffloat|(large_)?string|bool|null"
+"""The types of numbers, truth values and texts in a table, as Arrow names them."""
+
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """How JSON writes half of a surrogate pair; two of them are a letter."""
 
@@ -180,13 +186,18 @@ def read_table(path: Path, columns: list[str] | None = None) -> "pd.DataFrame":
     """A table of Parquet, or some of its columns.
 
     Raises:
-        OSError and ValueError if it cannot be read, or holds more than `MOST_VALUES`: few bytes may state many numbers.
+        OSError and ValueError if it cannot be read, has columns of dates, or of lists other than those of `LISTS`, or
+        holds more than `MOST_VALUES`: few bytes may state many numbers.
     """
     import pandas as pd
     import pyarrow.parquet as pq
 
     refuse_pipe(path)
     stated = pq.read_metadata(path)
+    for column in stated.schema.to_arrow_schema():
+        kind = column.type.value_type if column.name in LISTS and hasattr(column.type, "value_type") else column.type
+        if not re.fullmatch(HELD, str(kind)):
+            raise ValueError(f"{path.name} must hold numbers and texts, and {column.name:.60} is of type {column.type}")
     groups = map(stated.row_group, range(stated.num_row_groups))
     _refuse_many(path, sum(group.column(n).num_values for group in groups for n in range(group.num_columns)))
     return pd.read_parquet(path, columns=columns)

@@ -165,8 +165,8 @@ def _points(package: Distribution, group: str) -> Iterator[EntryPoint]:
 
 
 def is_version(version: object) -> bool:
-    """Whether this is a positive integer."""
-    return type(version) is int and version > 0
+    """Whether this is a positive integer, of at most nine digits as JSON and people read them."""
+    return type(version) is int and 0 < version < 10**9
 
 
 class Registry:

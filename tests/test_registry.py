@@ -44,6 +44,7 @@ def test_classes_and_functions_are_found_also_one_folder_deeper(folder: Path) ->
         'register("a", version="1.0")',
         'register("a", version=0)',
         'register("a", version=True)',
+        'register("a", version=10000000000)',
     ],
 )
 def test_a_decorator_that_cannot_be_read_is_refused_with_its_place(folder: Path, decorator: str) -> None:

@@ -31,6 +31,10 @@ def find(chosen: Experiment, results: Path, budget: str | None = None) -> Path:
     found: dict[str, Path] = {}
     for folder in (*committed(results, chosen.name), results / LOCAL / chosen.name):
         manifest = read_manifest(folder)
+        if manifest and manifest["experiment"] != chosen.name:
+            raise UsageError(
+                f"{folder} must hold results of {chosen.name}, and holds those of {manifest['experiment']}; remove it."
+            )
         if manifest:
             found.setdefault(str(manifest["budget"]["name"]), folder)
     if not found:

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.distributions import Distribution, as_distribution
-from nalu_bench.tasks.ranges import check_target
+from nalu_bench.tasks.ranges import check_beyond, check_target
 from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, largest_target, pick
 from nalu_bench.tasks.task import Task
 
@@ -86,9 +86,12 @@ class InaluArithmetic(Task):
         if self.training < 1:
             raise UsageError(f"task.training must be at least 1, got {self.training}.")
         added = self.features if self.members == DRAWN else 1
+        ranges = []
         for key, value in (("task.interpolation", self.interpolation), ("task.extrapolation", self.extrapolation)):
-            largest = added * max(map(abs, as_distribution(key, value).ends()))
-            check_target(key, largest_target(self.operation, largest))
+            ends = as_distribution(key, value).ends()
+            check_target(key, largest_target(self.operation, added * max(map(abs, ends))))
+            ranges.append([ends])
+        check_beyond(*ranges)
 
     def program(self) -> tuple[Any, ...]:
         return (self.features,)

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.ranges import as_intervals, check_target, intervals_text, of_split
+from nalu_bench.tasks.ranges import as_intervals, check_beyond, check_target, intervals_text, of_split
 from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
@@ -90,6 +90,9 @@ class Operands(Task):
                     f"sqrt needs inputs of at least 0, got task.{key}={intervals_text(intervals)}; raise the lower end."
                 )
             check_target(f"task.{key}", self._largest(max(abs(end) for interval in intervals for end in interval)))
+        trained, tested = (as_intervals(f"task.{key}", getattr(self, key)) for key in ("interpolation", "extrapolation"))
+        if trained != tested:  # the IIT report tests as it trains
+            check_beyond(trained, tested)
 
     def _largest(self, number: float) -> float:
         """A bound of the target, if no input is larger than this number."""

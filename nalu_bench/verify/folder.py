@@ -112,6 +112,8 @@ def verify_results(folder: Path) -> Verified:
         if manifest is None:
             raise UsageError(f"{folder} must have a {MANIFEST}; restore it from git, or remove the folder")
         stated, present = manifest["files"], sealed(folder)
+        if folder.is_symlink():
+            faults.append(f"{folder.name} must be a folder of its own, and is a link to {folder.resolve()}; {RESTORE}")
         faults += [f"{fault}; {RESTORE}" for fault in (*links(folder), *file_faults(stated, present, MANIFEST))]
         matching = sum(present.get(name) == digest for name, digest in stated.items())
         measured = parse(folder, manifest)

@@ -69,6 +69,13 @@ def test_a_word_that_no_number_can_have_is_to_be_left_out() -> None:
         explain(table5, paths.results_dir() / table5.name, {"operation": "add"})
 
 
+def test_results_of_another_experiment_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "trask2018").mkdir()
+    (tmp_path / "trask2018" / "table6").symlink_to(paths.results_dir() / "madsen2020" / "table1")
+    with pytest.raises(UsageError, match="table6 must hold results of trask2018/table6, and holds those of madsen2020"):
+        folders.find(TABLE6, tmp_path)
+
+
 def test_an_edited_table_is_refused(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "it")
     text = (tmp_path / "it" / "table.csv").read_text()

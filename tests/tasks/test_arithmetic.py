@@ -303,6 +303,20 @@ def test_an_extrapolation_that_only_tests_what_is_trained_is_refused(ranges: str
     plan_cells(["task=recurrent_arithmetic", "task.operation=add", "model=sequence_nac"], multirun=False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "task=identity task.interpolation=[-5,5] task.extrapolation=[-1,1] model=mlp",
+        "task=identity_integers task.interpolation=[5,9] task.extrapolation=[5,9] model=mlp",
+        "task=operands task.operation=add task.interpolation=[1,2] task.extrapolation=[1.2,1.5] model=single_nau",
+        "task=inalu_arithmetic task.interpolation=[uniform,-3,3] task.extrapolation=[uniform,-1,1] model=nau",
+    ],
+)
+def test_so_it_is_by_other_tasks(words: str) -> None:
+    with pytest.raises(UsageError, match=r"task.extrapolation must reach beyond task.interpolation=\["):
+        plan_cells(words.split(), multirun=False)
+
+
 @pytest.mark.parametrize("operation", ["sub", "div"])
 def test_a_difference_and_a_quotient_of_one_subset_with_itself_are_refused(operation: str) -> None:
     words = ["task=arithmetic", "task.overlap_ratio=1", "model=nau"]

@@ -430,6 +430,14 @@ def another_command_that_made_them(folder: Folder) -> None:
     folder.manifest["budget"]["verb"] = "leaderboard"
 
 
+@forgery(TABLE1, "table1 must be a folder of its own, and is a link to ")
+def a_link_to_another_experiment(folder: Folder) -> None:
+    other = Folder(folder.path.parents[1], "madsen2020/figure2")
+    shutil.rmtree(folder.path)
+    folder.path.symlink_to(other.path)
+    folder.manifest, folder.runs, folder.tables = other.manifest, other.runs, other.tables
+
+
 @forgery(TABLE1, "its texts must be UTF-8, and one has '\\ud800'")
 def a_letter_that_is_none(folder: Folder) -> None:
     for part in folder.manifest["parts"].values():

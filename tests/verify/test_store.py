@@ -265,6 +265,21 @@ def with_one_run_for_two_seeds(part: Path) -> None:
         )
 
 
+def with_columns_of_the_manifest(part: Path) -> None:
+    rows = pd.read_parquet(part / schema.RUNS).assign(note="checked by hand", device="cuda")
+    rows.to_parquet(part / schema.RUNS, index=False)
+
+
+def with_dates_for_steps(part: Path) -> None:
+    rows = pd.read_parquet(part / schema.CURVES)
+    rows.assign(step=rows["step"].astype("datetime64[ns]")).to_parquet(part / schema.CURVES, index=False)
+
+
+def with_lists_for_errors(part: Path) -> None:
+    rows = pd.read_parquet(part / schema.RUNS)
+    rows.assign(extrapolation_mse=[[1.0]] * len(rows)).to_parquet(part / schema.RUNS, index=False)
+
+
 FORGED = {
     with_a_mode_that_there_is_not: "states mode 'magic' in manifest.json, which no training writes",
     with_an_entry_that_nobody_reads: "states award in manifest.json, which no training writes",
@@ -274,6 +289,9 @@ FORGED = {
     with_parameters_of_another_network: "its parameters must be those of its network",
     with_perfect_weights: "by its weights",
     with_negative_errors: "extrapolation_mse is -1, which no network has",
+    with_columns_of_the_manifest: "its runs have device, note, and its task measures no such figure",
+    with_dates_for_steps: "curves.parquet must hold numbers and texts, and step is of type timestamp[ns]",
+    with_lists_for_errors: "runs.parquet must hold numbers and texts, and extrapolation_mse is of type list",
     with_a_figure_that_no_task_measures: "its runs have praise, and its task measures no such figure",
     with_a_curve_that_no_task_follows: "its curves have praise, and its task measures no such figure",
 }
