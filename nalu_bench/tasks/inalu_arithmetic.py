@@ -86,12 +86,12 @@ class InaluArithmetic(Task):
         if self.training < 1:
             raise UsageError(f"task.training must be at least 1, got {self.training}.")
         added = self.features if self.members == DRAWN else 1
-        ranges = []
-        for key, value in (("task.interpolation", self.interpolation), ("task.extrapolation", self.extrapolation)):
-            ends = as_distribution(key, value).ends()
-            check_target(key, largest_target(self.operation, added * max(map(abs, ends))))
-            ranges.append([ends])
-        check_beyond(*ranges)
+        given = {"task.interpolation": self.interpolation, "task.extrapolation": self.extrapolation}
+        found = {key: as_distribution(key, value) for key, value in given.items()}
+        for key, one in found.items():
+            check_target(key, largest_target(self.operation, added * max(map(abs, one.ends()))))
+        if {one.kind for one in found.values()} == {"uniform"}:  # others differ in more than their ends
+            check_beyond(*([one.ends()] for one in found.values()))
 
     def program(self) -> tuple[Any, ...]:
         return (self.features,)

@@ -90,7 +90,8 @@ class Operands(Task):
                     f"sqrt needs inputs of at least 0, got task.{key}={intervals_text(intervals)}; raise the lower end."
                 )
             check_target(f"task.{key}", self._largest(max(abs(end) for interval in intervals for end in interval)))
-        trained, tested = (as_intervals(f"task.{key}", getattr(self, key)) for key in ("interpolation", "extrapolation"))
+        given = {f"task.{key}": getattr(self, key) for key in ("interpolation", "extrapolation")}
+        trained, tested = (as_intervals(key, value) for key, value in given.items())
         if trained != tested:  # the IIT report tests as it trains
             check_beyond(trained, tested)
 
