@@ -112,6 +112,7 @@ def verify_results(folder: Path) -> Verified:
         if manifest is None:
             raise UsageError(f"{folder} must have a {MANIFEST}; restore it from git, or remove the folder")
         stated, present = manifest["files"], sealed(folder)
+        faults += [] if results.is_local(folder) else _uncommittable(manifest)
         if folder.is_symlink():
             faults.append(f"{folder.name} must be a folder of its own, and is a link to {folder.resolve()}; {RESTORE}")
         faults += [f"{fault}; {RESTORE}" for fault in (*links(folder), *file_faults(stated, present, MANIFEST))]
@@ -127,8 +128,6 @@ def verify_results(folder: Path) -> Verified:
     except Exception as error:  # an edited file may hold values that no code expects; the other folders are checked
         return Verified(faults=[*faults, f"{folder} cannot be read to its end ({error!r}); {RESTORE}"])
     faults += [f"{one.describe()}; {RESTORE}" for one in checks if one.check == Check.CONTRADICTED]
-    if not results.is_local(folder):
-        faults += _uncommittable(manifest)
     faults += _table_faults(folder, measured)
     trained = sum(1 for one in checks if one.fact == "status")
     return Verified(matching, trained, Counter(str(one.check) for one in checks), faults)

@@ -423,9 +423,7 @@ def runs_chosen_among_two_parts(folder: Folder) -> None:
     folder.set((folder.runs["cell"] == cell) & folder.runs["seed"].isin(["3", "7"]), part="0-49")
 
 
-@forgery(
-    "mistry2022/single_module", "committed results must be those that report makes, and these are of 'leaderboard'"
-)
+@forgery(TABLE1, "committed results must be those that report makes, and these are of 'leaderboard'")
 def another_command_that_made_them(folder: Folder) -> None:
     folder.manifest["budget"]["verb"] = "leaderboard"
 
