@@ -4,19 +4,16 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
+from nalu_bench.analysis.measure.manifest import checked, read_manifest
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.line import Line, Printed, Value
-from nalu_bench.errors import UsageError, damage_named, unknown
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.paths import short
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import require_unedited
 
 WIDTH = 100
-
-TABLE = "table.csv"
 
 
 def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> str:
@@ -29,9 +26,8 @@ def explain(experiment: Experiment, folder: Path, wanted: Mapping[str, str]) -> 
     Raises:
         UsageError if there is no such column, or no printed number with these words, or if the table was edited.
     """
-    with damage_named(folder, REMEDY):
-        require_unedited(folder, read_manifest(folder) or {"files": {}}, [TABLE])
-    lines = [line for line in file.read(folder / TABLE) if line.printed_text]
+    table = checked(folder, read_manifest(folder) or {"files": {}}, "table.csv")
+    lines = [line for line in file.read(table) if line.printed_text]
     if not lines:
         raise UsageError(f"{experiment.name} has no printed numbers; its table is {short(folder / 'table.md')}.")
     chosen = [line for line in lines if _has(line, wanted, lines)]

@@ -12,7 +12,7 @@ import pandas as pd
 from nalu_bench import paths
 from nalu_bench.analysis import folders, results
 from nalu_bench.analysis.explained import explain
-from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
+from nalu_bench.analysis.measure.manifest import REMEDY, checked, read_manifest
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.read import MEASURED, read, read_runs
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
@@ -26,7 +26,6 @@ from nalu_bench.errors import UsageError, damage_named, unknown
 from nalu_bench.plan import experiment, sweep
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.experiment import Experiment
-from nalu_bench.store.integrity import require_unedited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,9 +154,7 @@ class Loaded:
 
     def _checked(self, name: str) -> Path:
         """A file that is the one of which the manifest has the hash."""
-        with damage_named(self.folder, REMEDY):
-            require_unedited(self.folder, self.manifest, [name])
-        return self.folder / name
+        return checked(self.folder, self.manifest, name)
 
     def __repr__(self) -> str:
         told = counts(line.verdict for line in self.lines if line.verdict)

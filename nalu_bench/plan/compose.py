@@ -370,25 +370,31 @@ def _refuse_both(config: DictConfig, typed: Sequence[Override]) -> None:
     keys = [override.key_or_group for override in typed]
     for key in keys:
         parent, _, last = key.rpartition(".")
-        level: Any = next(iter(_present(config, parent)), None) if parent else config
-        if OmegaConf.is_dict(level) and last in level and OmegaConf.is_interpolation(level, last):
-            budget = f"budget.{last}"
-            if budget in keys and level._get_node(last)._value() == f"${{{budget}}}":
+        if (budget := f"budget.{last}") in keys and key != budget:
+            level: Any = OmegaConf.select(config, parent) if parent else config
+            if OmegaConf.is_dict(level) and last in level and level._get_node(last)._value() == f"${{{budget}}}":
                 raise UsageError(f"{key} takes the place of {budget}, got both; leave one of them out.")
 
 
 def _refuse_rewritten(config: DictConfig, typed: Sequence[Override]) -> None:
     """Raise UsageError for a text without quotes that was read as something else: 1_1 as 11, true as True."""
     for override in typed:
-        texts = _present(config, override.key_or_group)
-        value = QUOTED.sub("", (override.input_line or "").partition("=")[2])
-        for word in filter(None, BETWEEN.split(value)):
-            read = _parse(f"value={word}").value()
-            if isinstance(read, int | float) and str(read) != word and str(read) in texts:
+        line = override.input_line or ""
+        for word, read in _rewritten(line):
+            if read in _present(config, override.key_or_group):
+                quoted = re.sub(rf"(?<![\w.\"']){re.escape(word)}(?![\w.\"'])", _in_quotes(word), line)
                 raise UsageError(
-                    f"{override.key_or_group} takes texts, and {word} is read as {read}: put it in quotes, "
-                    f"as in {shlex.quote(_with_quotes(override, word))}."
+                    f"{override.key_or_group} takes texts, and {word} is read as {read}: put it in quotes, as in "
+                    f"{shlex.quote(quoted)}."
                 )
+
+
+@functools.lru_cache(maxsize=4096)
+def _rewritten(argument: str) -> list[Pair]:
+    """The words without quotes in the value of an override that are read as numbers, and written otherwise as such."""
+    words = filter(None, BETWEEN.split(QUOTED.sub("", argument.partition("=")[2])))
+    read = [(word, _parse(f"value={word}").value()) for word in words]
+    return [(word, str(value)) for word, value in read if isinstance(value, int | float) and str(value) != word]
 
 
 def _present(config: DictConfig, key: str) -> list[Any]:
@@ -398,10 +404,6 @@ def _present(config: DictConfig, key: str) -> list[Any]:
         return list(found) if OmegaConf.is_list(found) else [found]
     except (OmegaConfBaseException, RecursionError):
         return []
-
-
-def _with_quotes(override: Override, word: str) -> str:
-    return re.sub(rf"(?<![\w.\"']){re.escape(word)}(?![\w.\"'])", _in_quotes(word), override.input_line or "")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
-from nalu_bench.tasks.ranges import as_intervals, check_beyond, of_split
+from nalu_bench.tasks.ranges import check_beyond, intervals_of, of_split
 from nalu_bench.tasks.task import Probes, Rows, Task
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class Identity(Task):
         return 1
 
     def validate(self) -> None:
-        for key in ("interpolation", "extrapolation"):
-            intervals = as_intervals(f"task.{key}", getattr(self, key))
+        ranges = intervals_of(self)
+        for key, intervals in ranges.items():
             if len(intervals) != 1:
-                raise UsageError(f"task.{key} must be one interval, got {len(intervals)}.")
-        check_beyond(*(as_intervals(f"task.{key}", getattr(self, key)) for key in ("interpolation", "extrapolation")))
+                raise UsageError(f"{key} must be one interval, got {len(intervals)}.")
+        check_beyond(*ranges.values())
         if self.probed < 2:
             raise UsageError(f"task.probed must be at least 2, got {self.probed}.")
 

@@ -10,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.ranges import as_intervals, check_beyond, check_target, intervals_text, of_split
+from nalu_bench.tasks.ranges import check_beyond, check_target, intervals_of, intervals_text, of_split
 from nalu_bench.tasks.task import Probes, Task
 
 if TYPE_CHECKING:
@@ -83,15 +83,14 @@ class Operands(Task):
                 f"task.signs must list {needed or 'no'} signs, each 1 or -1, for {self.operation} with "
                 f"task.operands={self.operands}, got {list(self.signs)}."
             )
-        for key in ("interpolation", "extrapolation"):
-            intervals = as_intervals(f"task.{key}", getattr(self, key))
+        ranges = intervals_of(self)
+        for key, intervals in ranges.items():
             if self.operation == "sqrt" and min(low for low, _ in intervals) < 0:
                 raise UsageError(
-                    f"sqrt needs inputs of at least 0, got task.{key}={intervals_text(intervals)}; raise the lower end."
+                    f"sqrt needs inputs of at least 0, got {key}={intervals_text(intervals)}; raise the lower end."
                 )
-            check_target(f"task.{key}", self._largest(max(abs(end) for interval in intervals for end in interval)))
-        given = {f"task.{key}": getattr(self, key) for key in ("interpolation", "extrapolation")}
-        trained, tested = (as_intervals(key, value) for key, value in given.items())
+            check_target(key, self._largest(max(abs(end) for interval in intervals for end in interval)))
+        trained, tested = ranges.values()
         if trained != tested:  # the IIT report tests as it trains
             check_beyond(trained, tested)
 

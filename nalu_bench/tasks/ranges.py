@@ -80,6 +80,13 @@ def check_target(key: str, target: float) -> None:
         )
 
 
+def intervals_of(task: Any) -> dict[str, list[Interval]]:
+    """Key -> intervals of a task's `interpolation` and `extrapolation`, in this order."""
+    return {
+        f"task.{key}": as_intervals(f"task.{key}", getattr(task, key)) for key in ("interpolation", "extrapolation")
+    }
+
+
 def check_beyond(trained: Sequence[Interval], tested: Sequence[Interval]) -> None:
     """Raise UsageError if every interval of the extrapolation lies within one that is trained on."""
     if all(any(low <= start and end <= high for low, high in trained) for start, end in tested):

@@ -16,7 +16,7 @@ import numpy as np
 
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.tasks.poles import no_expectation
-from nalu_bench.tasks.ranges import as_intervals, check_beyond, check_target, intervals_text, of_split
+from nalu_bench.tasks.ranges import as_intervals, check_beyond, check_target, intervals_of, intervals_text, of_split
 from nalu_bench.tasks.task import Task
 from nalu_bench.tasks.thresholds import CRITERIA, FIXED, Criterion, simulated
 
@@ -80,15 +80,15 @@ class SubsetSums(Task):
     def validate(self) -> None:
         if self.operation not in self.operations:
             raise unknown("operation", self.operation, self.operations)
-        ranges = {key: as_intervals(f"task.{key}", getattr(self, key)) for key in ("interpolation", "extrapolation")}
+        ranges = intervals_of(self)
         for key, intervals in ranges.items():
             if self.operation == "sqrt" and min(low for low, _ in intervals) < 0:
                 raise UsageError(
-                    f"sqrt needs sums that cannot be negative, got task.{key}={intervals_text(intervals)}; "
+                    f"sqrt needs sums that cannot be negative, got {key}={intervals_text(intervals)}; "
                     "raise the lower end to at least 0 or choose another operation."
                 )
             largest = max(abs(end) for interval in intervals for end in interval) * self.example_size("extrapolation")
-            check_target(f"task.{key}", largest_target(self.operation, largest, self.operations))
+            check_target(key, largest_target(self.operation, largest, self.operations))
         if self.example_size("extrapolation") == self.example_size("train"):  # else examples are longer there
             check_beyond(*ranges.values())
 

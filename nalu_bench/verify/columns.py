@@ -25,10 +25,15 @@ def followed(cell: Cell) -> list[str]:
     return [*_figures(cell, cell.task.evaluated), *own, *(["reinitialized"] if cell.recipe.reinitialize_after else [])]
 
 
+def measured_in(cell: Cell) -> list[str]:
+    """The figures of the runs of a cell."""
+    tested = _figures(cell, [split for split in cell.task.tested if split not in cell.task.evaluated])
+    return [*followed(cell), *tested]
+
+
 def recorded(cell: Cell) -> list[str]:
     """The columns of the runs of a cell before a kind of report adds its facts."""
-    tested = _figures(cell, [split for split in cell.task.tested if split not in cell.task.evaluated])
-    return [*RECORDED, *followed(cell), *tested, NOTE]
+    return [*RECORDED, *measured_in(cell), NOTE]
 
 
 def _figures(cell: Cell, splits: Sequence[str]) -> list[str]:

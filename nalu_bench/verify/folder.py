@@ -134,7 +134,7 @@ def verify_results(folder: Path) -> Verified:
 
 
 def _uncommittable(manifest: dict[str, Any]) -> Iterator[str]:
-    """A line for what is never among committed results: the words of a user, and data that stand in for others."""
+    """A line for what is never among committed results: other commands, words of a user, data in place of others."""
     if data := stand_ins(manifest):
         yield f"committed results must be of the source's data, and these are of {data}; delete this folder"
     if verb := manifest["budget"].get("verb"):

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.analysis.measure.read import RECORDED
 from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.files import read_arrays, read_table
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store import schema
 from nalu_bench.verify.bounds import impossible
-from nalu_bench.verify.columns import NOTE, followed, recorded
+from nalu_bench.verify.columns import followed, measured_in
 from nalu_bench.verify.networks import ROUNDING, gate_faults, matrix_faults
 
 STORED = ("cell", "steps", "log_every", "seed", "status", "last_step", "diverged_at", "selected_step")
@@ -27,8 +26,7 @@ def kept_faults(part: Path, cell: Cell, measured: Measured) -> Iterator[str]:
     Args:
         part: its folder. cell: that of its identity. measured: its runs and curves.
     """
-    figures = [name for name in recorded(cell) if name not in (*RECORDED, NOTE)]
-    yield from _foreign("its runs", measured.runs, [*STORED, *figures, *measured.curves])
+    yield from _foreign("its runs", measured.runs, [*STORED, *measured_in(cell), *measured.curves])
     yield from _foreign("its curves", measured.curves, ["cell", "seed", "step", *followed(cell)])
     yield from impossible(measured, [Wanted(cell, ())])
     if not (part / schema.WEIGHTS).exists():

@@ -6,6 +6,7 @@ from typing import Any
 
 from nalu_bench.errors import damage_named
 from nalu_bench.files import hashes, read_json
+from nalu_bench.store.integrity import require_unedited
 from nalu_bench.store.schema import LATER, PROVENANCE, TEXT, TEXTS, Form, form_faults
 
 MANIFEST = "manifest.json"
@@ -63,6 +64,13 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         manifest: dict[str, Any] = read_json(path)
         _check_form(manifest)
     return manifest
+
+
+def checked(folder: Path, manifest: Mapping[str, Any], name: str) -> Path:
+    """A file of a folder of results, if it is the one of which the manifest has the hash; raises UsageError if not."""
+    with damage_named(folder, REMEDY):
+        require_unedited(folder, manifest, [name])
+    return folder / name
 
 
 def _check_form(manifest: Any) -> None:
