@@ -26,6 +26,9 @@ class Interrupted(KeyboardInterrupt):
 MOST_GIVEN = 200
 """Letters of a wrong name that are told: a file of another kind may be one long text."""
 
+MOST_KNOWN = 60
+"""Letters of a known name that are told: those of a table are what its first line holds."""
+
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     """The error for an unknown name. It suggests the nearest known name and lists them all.
@@ -36,7 +39,8 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     names = sorted(known)
     near = nearest(given, names)
     hint = f"; did you mean '{near}'?" if near else "."
-    return UsageError(f"unknown {what} '{given:.{MOST_GIVEN}}'{hint} Known: {', '.join(names) or '(none)'}.")
+    there = ", ".join(f"{name:.{MOST_KNOWN}}" for name in names) or "(none)"
+    return UsageError(f"unknown {what} '{given:.{MOST_GIVEN}}'{hint} Known: {there}.")
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

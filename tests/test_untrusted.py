@@ -242,6 +242,35 @@ def test_a_model_and_a_command_cannot_ask_for_what_is_not_theirs(
         assert f"a configuration must hold its values itself, and one asks for '{text}'" in told
 
 
+@pytest.mark.parametrize(
+    "key", ["experiments: ['{}']\nbudget: smoke", "experiments: [madsen2020/table1]\nbudget: '{}'"]
+)
+def test_a_campaign_cannot_read_the_environment(
+    home: Path, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TOKEN", "a-secret")
+    (home / "mine.yaml").write_text("stages: [1]\n" + key.format("${oc.env:TOKEN}"))
+    told = refused(capsys, "campaign", str(home / "mine.yaml"), "--status")
+    assert "mine.yaml must hold its values themselves" in told
+    assert "a-secret" not in told
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system shows no process as files")
+def test_a_table_that_is_no_file_of_its_own_is_not_shown(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TOKEN", "a-secret")
+    (home / "copied.csv").write_text("TOKEN=a-secret\0HOME=/home/me\n1\n")
+    for data in ("/proc/self/environ", home / "copied.csv"):
+        (home / "conf/task").mkdir(exist_ok=True)
+        (home / "conf/task/mine.yaml").write_text(
+            f"defaults: [table, _self_]\nname: mine\ndata: {data}\ntargets: [y]\n"
+        )
+        told = refused(capsys, "run", "task=mine", "model=linear", "recipe=table", "budget=smoke")
+        assert "a-secret" not in told
+        assert "the names of its columns" in told or "number 1 of 1 has others" in told
+
+
 def test_a_file_that_gives_its_keys_to_others_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "conf/model/mine.yaml").write_text("# @package _global_\n" + MODEL)
     told = refused(capsys, "run", "task=ten_parameter", "model=mine", "budget=smoke")

@@ -128,7 +128,7 @@ def _wrong_cells(cells: pd.Series[Any], values: np.ndarray) -> str:
         return ""
     row = int(np.argmax(wrong))
     text = "" if cells.isna().iloc[row] else str(cells.iloc[row])
-    first = f"row {row + 1} holds '{text}'" if text else f"row {row + 1} is empty"
+    first = f"row {row + 1} holds '{text:.60}'" if text else f"row {row + 1} is empty"
     return f"{cells.name} has {int(wrong.sum()):,} of {len(cells):,} that are not ({first})"
 
 
@@ -201,7 +201,7 @@ def _cut_otherwise(names: list[str]) -> bool:
 
 def _separated(path: str, first: str) -> UsageError:
     return UsageError(
-        f"commas must separate the cells of {path}, and its first line is {first!r:.200}; save it with commas, and "
+        f"commas must separate the cells of {path}, and its first line is {first!r:.60}; save it with commas, and "
         "with a point in numbers."
     )
 
@@ -209,9 +209,10 @@ def _separated(path: str, first: str) -> UsageError:
 def _check_names(path: str, names: list[str]) -> None:
     if _cut_otherwise(names):
         raise _separated(path, names[0])
-    if strange := next((name for name in names if not name.isprintable()), ""):
+    if strange := [number for number, name in enumerate(names, 1) if not name.isprintable()]:
         raise UsageError(
-            f"the first line of {path} must name every column in letters that can be printed, got {strange!r}."
+            f"the first line of {path} must name every column in letters that can be printed, and number {strange[0]} "
+            f"of {len(names)} has others; write it again."
         )
     if "" in names:
         raise UsageError(
@@ -232,6 +233,8 @@ def _content(path: str) -> bytes:
         if (size := Path(path).stat().st_size) > LARGEST:
             most = f"{LARGEST / 1e9:g} GB"
             raise UsageError(f"{path} must have at most {most}, got {size / 1e9:.1f} GB; train on a part of its rows.")
+        if not size:  # a file of the system has no size, and holds what nobody else must see
+            raise _empty(path)
         return Path(path).read_bytes()
     except OSError as error:
         raise UsageError(

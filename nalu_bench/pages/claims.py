@@ -9,7 +9,7 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, ONLY_ALONE, Verdict
+from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, LEFT_OPEN, ONLY_ALONE, Verdict
 from nalu_bench.analysis.table.formats import Format, in_prose, interval, number, percent
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan.experiment import EVERYWHERE, PLACE, PLACES, Plain
@@ -27,6 +27,9 @@ class Outcome(StrEnum):
     OPEN = "not decided"
     UNTESTED = "not trained enough to judge"
 
+
+OPEN = f"{Outcome.OPEN}: "
+"""What stands before the reason why a claim is not decided."""
 
 DECIDED_FIRST = sorted(Outcome, key=lambda outcome: outcome in (Outcome.OPEN, Outcome.UNTESTED))
 """The order in which claims are told: holds, does not, in part, then what is open."""
@@ -121,12 +124,12 @@ class Claim:
     def verdict(self) -> str:
         """The outcome in words; of several tests, under how many it holds."""
         if all(line.verdict is Verdict.FITTED for line in self.lines):
-            return "not decided: it holds, but how it is tested was chosen in view of runs"
+            return f"{OPEN}it holds, but how it is tested was chosen in view of runs"
         if self.outcome is Outcome.OPEN and all(ONLY_ALONE in line.notes for line in self.lines):
             holds = all(CLAIMED_SIDE in line.reason for line in self.lines)
-            return (
-                f"not decided: alone it would {'hold' if holds else 'not hold'}, but several claims are tested at once"
-            )
+            return f"{OPEN}alone it would {'hold' if holds else 'not hold'}, but several claims are tested at once"
+        if len(self.lines) == 1 and self.outcome is Outcome.OPEN and LEFT_OPEN in self.lines[0].reason:
+            return f"{OPEN}the interval leaves it open"
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
         counted = Counter(_outcome({line.verdict}) for line in self.lines)

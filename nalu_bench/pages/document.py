@@ -21,7 +21,8 @@ TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 
-CELL = re.compile(r"<td(?=[ >])")
+CELL = re.compile(r"<td(?=[^>]*>(–</td>)?)")
+"""The begin of an entry, and whether it is a dash alone."""
 
 TAG = re.compile(r"<[^>]*>")
 
@@ -69,7 +70,7 @@ def _scrolled(table: re.Match[str]) -> str:
 
     def labelled(row: re.Match[str]) -> str:
         names = iter(heads)
-        return CELL.sub(lambda cell: f'{cell[0]} data-head="{next(names, "")}"', row[0])
+        return CELL.sub(lambda cell: f'{cell[0]}{" class=none" * bool(cell[1])} data-head="{next(names, "")}"', row[0])
 
     return f'<div class="scroll words">{ROW.sub(labelled, table[0])}</div>'
 

@@ -22,7 +22,8 @@ was chosen and what came out. `nalu-bench report --all` builds a page for every 
 `index.html`. `nalu-bench verify` checks every file and every number against the runs.
 
 Printed numbers: *agree* stands for the verdicts `exact` and `agrees`, *not decided* for `inconclusive` and
-`uninformative`. Sentences, and numbers that were computed again from the authors' runs, are not counted here.
+`uninformative`, *not compared* for `fitted` and `not comparable`. Sentences, and numbers that were computed again from
+the authors' runs, are not counted here.
 
 """
 

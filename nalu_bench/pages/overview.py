@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
-from nalu_bench.pages.claims import SIGNS, Claim, Outcome, by_question
+from nalu_bench.pages.claims import OPEN, SIGNS, Claim, Outcome, by_question
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def drawable(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def overview(claims: Sequence[Claim]) -> "Figure":
-    """A row for each `drawable` claim: its sign, the claim, who says so and, if it is decided, what came out."""
+    """A row for each `drawable` claim: its sign, the claim, who says so, and what came out or why it is not decided."""
     ordered = [claim for part in by_question(claims).values() for claim in part]
     parts = {outcome: [claim for claim in ordered if claim.outcome is outcome] for outcome in LOOKS}
     texts = {id(claim): _texts(claim) for claim in claims}
@@ -64,9 +64,10 @@ def overview(claims: Sequence[Claim]) -> "Figure":
 
 
 def _texts(claim: Claim) -> tuple[list[str], list[str]]:
-    """The lines of its sentence with its source, and those of what came out, if that decides."""
-    parts = [f"{claim.verdict.capitalize()}." if claim.torn else "", claim.found, claim.tested]
-    told = " ".join(filter(None, parts)) if claim.outcome is not Outcome.OPEN else ""
+    """The lines of its sentence with its source, and of what came out, or of the reason if that does not decide."""
+    verdict = f"{claim.verdict.removeprefix(OPEN).capitalize()}." if claim.verdict != Outcome.OPEN else ""
+    decided = [verdict if claim.torn else "", claim.found, claim.tested]
+    told = verdict if claim.outcome is Outcome.OPEN else " ".join(filter(None, decided))
     paper = claim.source.partition(",")[0]
     said, found = (textwrap.wrap(text, LETTERS) for text in (f"{claim.says} ({paper})", told))
     return said, found

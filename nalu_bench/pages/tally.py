@@ -15,9 +15,9 @@ DECIDED = {
 """What one compared number does, or several do -> their verdicts."""
 
 COLUMNS = {
-    "printed": tuple(Verdict), "agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,),
-    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE),
-    "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
+    "printed": tuple(Verdict), "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
+    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "agree": (Verdict.EXACT, Verdict.AGREES),
+    "differ": (Verdict.DIFFERS,),
 }  # fmt: skip
 """Column of a table of counts -> the verdicts that it counts."""
 
@@ -44,7 +44,7 @@ def counted(lines: Sequence[Line]) -> str:
 
 
 def told(lines: Sequence[Line]) -> str:
-    """The same in words, without what does not occur: `41: 15 agree, 6 not decided, 20 not comparable`."""
+    """The same in words, without what does not occur: `41: 20 not compared, 6 not decided, 15 agree`."""
     (_, printed), *others = _counts(lines).items()
     found = ", ".join(f"{count:,} {verdict}" for verdict, count in others if count)
     return f"{printed:,}: {found}" if found else "none"

@@ -24,6 +24,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment, folders
+from nalu_bench.plan.names import check_texts
 from nalu_bench.plan.schemas import filled
 
 
@@ -96,6 +97,7 @@ def load(path: Path) -> File:
     except (yaml.YAMLError, OmegaConfBaseException, UsageError, OSError, ValueError, RecursionError) as error:
         told = f"a campaign must be a file of YAML with a list of experiments, and {path} is none"
         raise UsageError(f"{told}: {str(error).splitlines()[0]}") from None
+    check_texts(path.name, content)
     read = filled(File, content, path.name)
     if not read.experiments:
         raise UsageError(f"{path.name} must list at least one experiment.")

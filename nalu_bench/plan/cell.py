@@ -48,6 +48,14 @@ class Cell:
         """Why the model cannot do the task, or None if it can."""
         return self.model.skip(self.task)
 
+    def unread_with(self, key: str) -> str:
+        """The setting with which a value of the recipe has no effect, such as `recipe.clipping=none`; else empty."""
+        if key == "evaluation_size" and type(self.task).rows is not Task.rows:
+            return f"task={self.task.name}, whose rows are evaluated whole"
+        if key == "ramp_scale" and not self.model.penalties:
+            return f"model={self.model.name}, which has no penalties"
+        return self.recipe.unread_with(key)
+
     def identity(self) -> dict[str, Any]:
         """All that can change the numbers of a run: the resolved values and the versions of the code behind them.
 

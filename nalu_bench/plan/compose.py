@@ -52,6 +52,9 @@ GROUPS = ("task", "model", "recipe", "budget", "device")
 MACHINE_KEYS = ("device", "compile", "committed", "logger")
 VERSION_BASE = "1.3"
 
+HYDRA = ("hydra/launcher", "hydra.launcher", "hydra.sweeper.max_batch_size", "hydra.job.chdir")
+"""The words for Hydra that a launcher of jobs reads, and `hydra.job.chdir`, which changes nothing here."""
+
 SHOWN = ("model.label", "model.look")
 """Keys that tables and figures read from the file of a model."""
 
@@ -251,6 +254,12 @@ def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
     """Our overrides, parsed, and those for Hydra."""
     ours = [argument for argument in arguments if not argument.lstrip("+~").startswith("hydra")]
     hydra_overrides = [argument for argument in arguments if argument.lstrip("+~").startswith("hydra")]
+    for argument in hydra_overrides:
+        if not f"{argument.lstrip('+~').partition('=')[0]}.".startswith(tuple(f"{word}." for word in HYDRA)):
+            raise UsageError(
+                f"a word for Hydra must be one that a launcher reads, {', '.join(HYDRA)}, got {argument!r:.100}; leave "
+                "it out."
+            )
     for argument in ours:
         if "=" not in argument or argument.startswith("~") or "@" in argument.partition("=")[0]:
             raise UsageError(f"an override must look like key=value, got '{argument}'.")
@@ -398,12 +407,17 @@ def _rewritten(argument: str) -> list[Pair]:
 
 
 def _present(config: DictConfig, key: str) -> list[Any]:
-    """The value of a key, or those in its list; none for a reference that leads nowhere, which is told elsewhere."""
+    """The value of a key, or those in its list."""
+    found = _selected(config, key)
+    return list(found) if OmegaConf.is_list(found) else [found]
+
+
+def _selected(config: DictConfig, key: str) -> Any:
+    """The value of a key; None for a reference that leads nowhere, which is told elsewhere unless it is replaced."""
     try:
-        found = OmegaConf.select(config, key, throw_on_missing=False)
-        return list(found) if OmegaConf.is_list(found) else [found]
+        return OmegaConf.select(config, key, throw_on_missing=False)
     except (OmegaConfBaseException, RecursionError):
-        return []
+        return None
 
 
 @functools.cache
@@ -463,7 +477,7 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
         raise UsageError(f"{key} names a configuration and cannot be set; choose one with {key.split('.')[0]}=...")
     if key in SHOWN:
         raise UsageError(f"{key} is for tables and figures, and stands in the file of the model: change it there.")
-    inner = OmegaConf.select(config, key, throw_on_missing=False)
+    inner = _selected(config, key)
     if OmegaConf.is_dict(inner) and not isinstance(value, dict):
         told = f"{key}.{next(iter(inner), 'NAME')}"
         raise UsageError(
@@ -723,7 +737,7 @@ def _refuse_unread(cells: Sequence[Wanted], overrides: Iterable[Override]) -> No
     """Raise UsageError for a value of the recipe that was typed, and has no effect in any cell."""
     keys = [one.key_or_group.removeprefix(RECIPE) for one in overrides if one.key_or_group.startswith(RECIPE)]
     for key in keys:
-        without = [want.cell.recipe.unread_with(key) for want in cells]
+        without = [want.cell.unread_with(key) for want in cells]
         if without and all(without):
             raise UsageError(
                 f"{RECIPE}{key} has no effect with {without[0]}; set that, too, or leave {RECIPE}{key} out."

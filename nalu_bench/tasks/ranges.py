@@ -27,7 +27,7 @@ def as_intervals(key: str, value: Any) -> list[Interval]:
     try:
         if not all(isinstance(row, list | tuple) for row in rows):
             raise TypeError
-        if any(isinstance(end, bool) for row in rows for end in row):
+        if any(isinstance(end, bool | str) for row in rows for end in row):  # Python reads "1_0" as 10
             raise TypeError
         intervals = [(float(low), float(high)) for low, high in rows]
     except (TypeError, ValueError):

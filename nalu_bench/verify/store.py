@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from nalu_bench.analysis.measure.agree import block_fault
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.measure.recheck import Check, findings
 from nalu_bench.errors import DAMAGE, UsageError, damage_named, damage_told
@@ -118,6 +119,8 @@ def _part(part: Path, digest: str, identity: Mapping[str, Any], cell: Cell | Non
         stated = manifest.get("files", {})
         measured = _measured(part, digest, identity)
         faults += stated_faults({"parts": {f"{digest}/{part.name}": manifest}}, [Wanted(cell, ())] if cell else [])
+        if cell and (fault := block_fault(manifest, part.name, cell.model.width)):
+            faults.append(fault)
         faults += lost_points(measured, MOST)
         faults += kept_faults(part, cell, measured) if cell and not faults else []
         checks = list(findings(measured, _as_manifest(digest, identity)))

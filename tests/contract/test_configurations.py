@@ -16,6 +16,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment, folders, looks, unit_files
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.running import memory
+from nalu_bench.tasks.task import Task
 from nalu_bench.training.check import check_network
 from nalu_bench.training.data import tensors
 
@@ -124,7 +125,9 @@ def smoke(name: str) -> list[str]:
     """The words of a small cell of a model, on the first task that it takes."""
     model = configured("model", name)
     task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
-    sizes = ["recipe.evaluation_size=100", "recipe.batch_size=4", "budget.steps=2", "budget.log_every=2", *small(task)]
+    sizes = ["recipe.batch_size=4", "budget.steps=2", "budget.log_every=2", *small(task)]
+    if type(configured("task", task)).rows is Task.rows:
+        sizes.append("recipe.evaluation_size=100")
     return [f"task={task}", f"model={name}", *(["unit=nau"] if name in SHAPES else []), "budget=smoke", *sizes]
 
 

@@ -30,8 +30,9 @@ def test_the_links_of_a_part_lead_to_the_same_places() -> None:
 
 
 def test_a_row_of_words_names_its_columns_for_narrow_windows_and_one_of_short_entries_needs_none() -> None:
-    table = '| unit | its "*formula*" |\n|---|---|\n| a | {} |\n'
+    table = '| unit | its "*formula*" |\n|---|---|\n| a | {} |\n| b | – |\n'
     shown = document.page(table.format("a sentence of some length"), "a page")
     assert '<td data-head="unit">a</td>' in shown
     assert '<td data-head="its &quot;formula&quot;">a sentence' in shown
+    assert '<td class=none data-head="its &quot;formula&quot;">–</td>' in shown  # which they leave out
     assert "data-head" not in document.page(table.format("W x"), "a page").partition("<main>")[2]

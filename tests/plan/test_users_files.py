@@ -182,6 +182,18 @@ def test_a_key_that_a_file_lacks_or_that_is_wrong_is_named_with_the_file(text: s
         compose.plan_cells(["model=mine"], multirun=False)
 
 
+def test_a_reference_that_leads_nowhere_is_told_unless_the_command_takes_its_place(conf: Path) -> None:
+    (conf / "recipe").mkdir(exist_ok=True)
+    shipped = (paths.conf_dir() / "recipe/madsen2020.yaml").read_text(encoding="utf-8")
+    mine = re.sub(r"(?m)^name:.*", "name: mine", re.sub(r"(?m)^steps:.*", "steps: ${budget.step}", shipped))
+    (conf / "recipe/mine.yaml").write_text(mine)
+    words = ["task=ten_parameter", "model=nmu", "recipe=mine", "budget=smoke"]
+    with pytest.raises(UsageError, match=r"Interpolation key 'budget\.step' not found"):
+        compose.plan_cells(words, multirun=False)
+    (want,) = compose.plan_cells([*words, "recipe.steps=40"], multirun=False).cells
+    assert want.cell.recipe.steps == 40
+
+
 def test_a_label_that_yaml_takes_for_no_text_is_refused_with_its_file(conf: Path) -> None:
     for word, value in {"no": "False", "1.50": "1.5"}.items():
         (conf / "model" / f"label_{value[0]}.yaml").write_text(

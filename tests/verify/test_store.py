@@ -280,7 +280,13 @@ def with_lists_for_errors(part: Path) -> None:
     rows.assign(extrapolation_mse=[[1.0]] * len(rows)).to_parquet(part / schema.RUNS, index=False)
 
 
+def of_another_width(part: Path) -> None:
+    manifest = json.loads((part / schema.MANIFEST).read_text())
+    (part / schema.MANIFEST).write_text(json.dumps(manifest | {"width": 50}))
+
+
 FORGED = {
+    of_another_width: "must be a whole block, and holds the seeds 0-24 of width 50 by manifest.json",
     with_a_mode_that_there_is_not: "states mode 'magic' in manifest.json, which no training writes",
     with_an_entry_that_nobody_reads: "states award in manifest.json, which no training writes",
     without_weights: "must state the file weights.parquet in manifest.json",

@@ -93,6 +93,19 @@ def _chosen(runs: pd.DataFrame, parts: Mapping[str, Any]) -> Iterator[str]:
             yield f"cell {digest} seed {seed}: its run is of part {text}, and must be of {must}, which comes first"
 
 
+def block_fault(part: Mapping[str, Any], text: str, own: int) -> str:
+    """What is wrong with the seeds that the name of a part tells, if it is no whole block; empty for one.
+
+    The oldest parts state no width, and hold seeds of a block of the model's `own`.
+    """
+    found = blocks(parse_ranges(text), part.get("width", own))
+    whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
+    if whole and part.get("seeds") == text:
+        return ""
+    wide = f" of width {part['width']}" if "width" in part else ""
+    return f"must be a whole block, and holds the seeds {part.get('seeds')}{wide} by manifest.json"
+
+
 def part_faults(
     measured: Measured, manifest: Mapping[str, Any], wanted: Sequence[Wanted], width: int | None
 ) -> Iterator[str]:
@@ -117,10 +130,8 @@ def part_faults(
         if given < own and given != width:
             yield f"part {name} must have {own} seeds a block or more, got width {given}"
             continue
-        found = blocks(seeds, given)
-        whole = [block.span for block in found] == [text] if "width" in part else len(found) == 1 and "+" not in text
-        if part.get("seeds") != text or not whole:
-            yield f"part {name} must be a whole block, and holds the seeds {part.get('seeds')} by manifest.json"
+        if fault := block_fault(part, text, own):
+            yield f"part {name} {fault}"
         if not seeds & asked[digest]:
             yield f"part {name} must hold a seed that was asked for, and none of {text} was"
         if lost := seeds & asked[digest] - trained.get(digest, set()):

@@ -73,11 +73,16 @@ def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
     for words, group in runs.groupby(CELL_KEYS, sort=False):
         place = Place.parse(dict(zip(CELL_KEYS, words, strict=True)), CELL_KEYS)
         if group["cell"].nunique() > 1:
-            raise UsageError(
-                f"two cells are both called {place.told()}; "
-                "a table cannot hold both unless the experiment's `settings` tell them apart."
-            )
+            raise both_called(place)
         yield place, group
+
+
+def both_called(place: Place) -> UsageError:
+    """The error for two cells of one place."""
+    return UsageError(
+        f"two cells are both called {place.told()}; a table cannot hold both unless the experiment's `settings` tell "
+        "them apart."
+    )
 
 
 def cells(runs: pd.DataFrame) -> dict[Place, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from nalu_bench.analysis.measure.measured import Measured, count_note
+from nalu_bench.analysis.measure.measured import Measured, both_called, count_note
 from nalu_bench.analysis.measure.record import POINTS
 from nalu_bench.analysis.printed.published import check_metrics, check_words, line, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
@@ -50,7 +50,6 @@ class Kind:
         metrics: the metrics that may be printed: name or pattern -> lowest and highest value, or None for any text.
         named: metric or pattern -> what it measures, in the words that titles of pages begin with; split -> its words.
         brackets: what the limits beside its numbers are.
-        asked: what its answers tell, as a heading.
         apart: the words (task, setting, operation, model) by which the tables tell cells apart; empty if the kind
             checks this itself.
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
@@ -73,7 +72,6 @@ class Kind:
         "accuracy": "Share of right answers",
     }
     brackets: ClassVar[str] = "95 % intervals of our statistic"
-    asked: ClassVar[str] = ""
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS
     own_words: ClassVar[tuple[str, ...]] = ()
@@ -114,8 +112,13 @@ class Kind:
     def check(self, cells: Sequence[Wanted]) -> None:
         """Raise UsageError if these cells cannot be reported. This is called before they are trained."""
         seen: dict[tuple[str, ...], str] = {}
-        for want in cells if self.apart else ():
+        called: dict[tuple[str, Place], str] = {}
+        for want in cells:
             place = place_of(want)
+            if not self.apart:
+                if called.setdefault((want.role, place), want.cell.digest) != want.cell.digest:
+                    raise both_called(place)
+                continue
             key = (want.role, *(str(getattr(place, column)) for column in self.apart))
             if key in seen:
                 raise UsageError(
@@ -196,8 +199,13 @@ class Kind:
         raise NotImplementedError
 
     def answers(self, lines: Sequence[Line]) -> list[str]:
-        """What came out, as `about: answer`, beside claims and printed numbers; none by default. See `asked`."""
+        """What came out, as `about: answer`, beside claims and printed numbers; none by default."""
         return []
+
+    @property
+    def asked(self) -> str:
+        """What its answers tell, as a heading."""
+        return ""
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """A picture of the result, and the numbers drawn in it."""

@@ -73,13 +73,13 @@ class Leaderboard(Kind):
 
     Settings: `criterion`, the task's threshold to use; `also`, further ones, whose success rates stand beside; `axis`,
     the word of the setting that varies within an operation; `like`, units: a further unit is trained on the cells, and
-    by the recipe, of theirs; `headings`, settings such as `inputs=10` and the words for them in headings.
+    by the recipe, of theirs; `headings`, settings such as `inputs=10`, or the criterion, and the words for them in
+    headings.
     """
 
     settings = LeaderboardSettings
     report: LeaderboardSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), f"{RATE}_*": (0, 1)}
-    asked = f"units that solve at least {percent(RELIABLE)} of our seeds; of other seeds it may be fewer"
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         f"{RATE}_mse_1e-5": "Share of seeds whose mean squared error is at most 1e-5"
     }
@@ -152,6 +152,17 @@ class Leaderboard(Kind):
             for metric, value in numbers.items()
         ]  # fmt: skip
 
+    @property
+    def asked(self) -> str:
+        solve = f"units that solve at least {percent(RELIABLE)} of our seeds"
+        return f"{solve}{self._threshold}; of other seeds it may be fewer"
+
+    @property
+    def _threshold(self) -> str:
+        """The words for its criterion, in brackets; empty if its experiment has none."""
+        words = self.report.headings.get(self.report.criterion, "")
+        return f" ({words})" if words else ""
+
     def answers(self, lines: Sequence[Line]) -> list[str]:
         return [f"{name}: {advice}" for name, advice in self._advice(lines)]
 
@@ -190,7 +201,8 @@ class Leaderboard(Kind):
                                    for at in ranges)]
             for model in _ranked(lines)
         ]  # fmt: skip
-        return Table(f"{name}: share of seeds solved, by {self.report.axis}", ["", *map(str, ranges)], rows)
+        title = f"{name}: share of seeds solved, by {self.report.axis}{self._threshold}"
+        return Table(title, ["", *map(str, ranges)], rows)
 
     def _totals(self, name: str, lines: Sequence[Line]) -> Table:
         found = {(line.place.model, line.place.metric): line for line in lines if line.place.metric in TOTALS}

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from nalu_bench.analysis.stats.intervals import FEWEST, bootstrap_medians, newcombe_interval, newcombe_limits, student
-from nalu_bench.analysis.stats.verdicts import ALPHA, CLAIMED_SIDE, Comparison, Verdict
+from nalu_bench.analysis.stats.verdicts import ALPHA, CLAIMED_SIDE, LEFT_OPEN, Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, points, times
 
 MARGIN_RATE = 0.15
@@ -226,7 +226,7 @@ def compare_claim(
     low, high = limits(1 - ALPHA)
     p_value = _claim_p_value(limits, threshold, above)
     near, far, limit = _claimed_upwards(low, high, threshold, above)
-    verdict, lies = Verdict.INCONCLUSIVE, "leaves it open"  # also if a limit is nan
+    verdict, lies = Verdict.INCONCLUSIVE, LEFT_OPEN  # also if a limit is nan
     if near >= limit:
         verdict, lies = Verdict.AGREES, CLAIMED_SIDE
     elif far < limit:

@@ -19,6 +19,9 @@ ONLY_ALONE = "decided alone, but not after Holm's correction"
 CLAIMED_SIDE = "lies on the claimed side"
 """What the reason of a comparison says of a number whose interval is what a claim in words needs."""
 
+LEFT_OPEN = "leaves it open"
+"""What it says of a number whose interval holds the threshold, or has no limits."""
+
 CHOSEN = "the protocol was chosen with this number in view"
 """The note of a number that is fitted, and of the number behind a claim."""
 

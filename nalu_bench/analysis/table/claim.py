@@ -17,6 +17,9 @@ from nalu_bench.errors import UsageError
 CLAIM = "claim_"
 """The start of the metric of a claim; its name follows."""
 
+MOST_NAMED = 12
+"""The most places of a claim whose numbers its notes list; those of more stand in the table alone."""
+
 Statistic = Callable[[float], tuple[float, float, float]]
 """Confidence -> a number and the limits of its interval."""
 
@@ -103,7 +106,8 @@ class Claim:
         seeds, steps = min(map(len, behind), default=0), int(behind[0]["steps"].iloc[0]) if behind else 0
         among = f" (of {self.places} places the furthest from true)" if self.places > 1 and not self.picked else ""
         quantity = f"{self.quantity}, at {self.where}{among}" if self.where else self.quantity
-        places = ", ".join(f"{where} {interval(*ours, number)}" for where, ours in self.everywhere)
+        named = self.everywhere if len(self.everywhere) <= MOST_NAMED else ()
+        places = ", ".join(f"{where} {interval(*ours, number)}" for where, ours in named)
         told = tuple(filter(None, [quantity, places and f"{EVERYWHERE}{places}", *notes]))
         return Row(place, self.ours, seeds, steps, self._compare, told)
 

@@ -9,6 +9,7 @@ from reported import cells_of, lines_of, lines_with, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed.published import COLUMNS
+from nalu_bench.analysis.reports.cells import Cells
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, experiment
@@ -65,6 +66,10 @@ def test_cells_that_only_a_setting_tells_apart_can_be_reported(both: Experiment)
     unnamed = replace(both, settings={}, usual={})
     with pytest.raises(UsageError, match="tells cells apart by operation and setting and model"):
         Success(unnamed).check(compose.plan_experiment(unnamed, ["budget=paper"]).cells)
+    with pytest.raises(UsageError, match=r"two cells are both called ten_parameter .*nac_mul; a table cannot"):
+        Cells(replace(unnamed, report={"kind": "cells"})).check(
+            compose.plan_experiment(unnamed, ["budget=paper"]).cells
+        )
 
 
 def test_every_setting_has_rows_of_its_own_beside_its_printed_numbers(both: Experiment) -> None:
