@@ -28,6 +28,9 @@ class Outcome(StrEnum):
     UNTESTED = "not trained enough to judge"
 
 
+NOT_RUN = "not run"
+"""What became of a test without a run."""
+
 OPEN = f"{Outcome.OPEN}: "
 """What stands before the reason why a claim is not decided."""
 
@@ -132,10 +135,16 @@ class Claim:
             return f"{OPEN}the interval leaves it open"
         if len(self.lines) == 1 or self.outcome is Outcome.UNTESTED:
             return str(self.outcome)
-        counted = Counter(_outcome({line.verdict}) for line in self.lines)
+        counted = Counter(_came_of(line) for line in self.lines)
         where, tests = self.over.split(maxsplit=1)
-        told = ", ".join(f"{outcome} {where} {counted[outcome]}" for outcome in Outcome if counted[outcome])
+        told = ", ".join(f"{words} {where} {counted[words]}" for words in (*Outcome, NOT_RUN) if counted[words])
         return f"{told} of {len(self.lines)} {tests}"
+
+
+def _came_of(line: Line) -> str:
+    """What became of one test, in words."""
+    outcome = _outcome({line.verdict})
+    return NOT_RUN if outcome is Outcome.UNTESTED and math.isnan(line.ours.value) else outcome
 
 
 def _outcome(verdicts: Collection[Verdict | None]) -> Outcome:

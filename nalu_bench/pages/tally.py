@@ -14,10 +14,11 @@ DECIDED = {
 }
 """What one compared number does, or several do -> their verdicts."""
 
+DECIDING = {"agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,)}
+
 COLUMNS = {
     "printed": tuple(Verdict), "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
-    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "agree": (Verdict.EXACT, Verdict.AGREES),
-    "differ": (Verdict.DIFFERS,),
+    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "decided": sum(DECIDING.values(), ()), **DECIDING,
 }  # fmt: skip
 """Column of a table of counts -> the verdicts that it counts."""
 
@@ -45,8 +46,9 @@ def counted(lines: Sequence[Line]) -> str:
 
 def told(lines: Sequence[Line]) -> str:
     """The same in words, without what does not occur: `41: 20 not compared, 6 not decided, 15 agree`."""
-    (_, printed), *others = _counts(lines).items()
-    found = ", ".join(f"{count:,} {verdict}" for verdict, count in others if count)
+    counts = _counts(lines)
+    printed, others = counts["printed"], {*COLUMNS} - {"printed", "decided"}
+    found = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items() if count and verdict in others)
     return f"{printed:,}: {found}" if found else "none"
 
 
