@@ -3,8 +3,9 @@
 import contextlib
 import difflib
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 
 class UsageError(Exception):
@@ -30,17 +31,31 @@ MOST_KNOWN = 60
 """Letters of a known name that are told: those of a table are what its first line holds."""
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
+def unknown(what: str, given: object, known: Iterable[str]) -> UsageError:
     """The error for an unknown name. It suggests the nearest known name and lists them all.
 
     >>> print(unknown("unit", "nmuu", ["nac", "nau", "nmu"]))
     unknown unit 'nmuu'; did you mean 'nmu'? Known: nac, nau, nmu.
     """
-    names = sorted(known)
-    near = nearest(given, names)
+    names, text = sorted(known), str(given)
+    near = nearest(text, names)
     hint = f"; did you mean '{near}'?" if near else "."
     there = ", ".join(f"{name:.{MOST_KNOWN}}" for name in names) or "(none)"
-    return UsageError(f"unknown {what} '{given:.{MOST_GIVEN}}'{hint} Known: {there}.")
+    return UsageError(f"unknown {what} '{text:.{MOST_GIVEN}}'{hint} Known: {there}.")
+
+
+Option = TypeVar("Option")
+
+
+def chosen(what: str, given: object, options: Mapping[str, Option]) -> Option:
+    """The option of this name; raises UsageError for another name, and for what is no text.
+
+    >>> chosen("unit", "nac", {"nac": 1})
+    1
+    """
+    if not isinstance(given, str) or given not in options:
+        raise unknown(what, given, options)
+    return options[given]
 
 
 def nearest(given: str, known: Iterable[str]) -> str:

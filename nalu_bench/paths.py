@@ -69,6 +69,8 @@ def work_dir() -> Path:
     if not home:
         return _utf8(CHECKOUT if in_checkout() else Path.cwd())
     home = os.path.expanduser(home)  # a shell leaves ~ alone between quotes, and a file of variables always
+    if home.startswith("~"):
+        raise UsageError(f"NALU_BENCH_HOME must name a folder, and nobody here is the user of {home!r:.200}.")
     try:
         os.stat(home)
     except FileNotFoundError:  # it is made once something is written

@@ -255,12 +255,42 @@ def test_a_campaign_cannot_read_the_environment(
     assert "a-secret" not in told
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "overrides: [{}]\nexperiments: [madsen2020/table1]",
+        "experiments: [{{experiment: madsen2020/table1, overrides: [{}]}}]",
+    ],
+)
+def test_a_campaign_cannot_choose_what_a_launcher_does(
+    home: Path, where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    word = "\"hydra.launcher.setup=['touch x']\""
+    (home / "mine.yaml").write_text("budget: smoke\nstages: [1]\n" + where.format(word))
+    assert "a campaign cannot set 'hydra.launcher.setup=" in refused(capsys, "campaign", str(home / "mine.yaml"))
+
+
+def test_a_link_to_anothers_file_among_configurations_is_not_shown(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = tmp_path_factory.mktemp("private") / "netrc"
+    secret.write_text("machine example.com password a-secret")
+    (home / "conf/experiments/mine/other.yaml").symlink_to(secret)
+    (home / "conf/experiments/mine/table.yaml").write_text(EXPERIMENT)
+    (home / "conf/experiments/mine/table.published.csv").symlink_to(secret)
+    (home / "conf/model/mine.yaml").symlink_to(secret)
+    for words in (["run", "mine/other"], ["report", "mine/table"], ["run", "task=ten_parameter", "model=mine"]):
+        told = refused(capsys, *words, "budget=smoke")
+        assert "is a link to another folder" in told
+        assert "a-secret" not in told
+
+
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system shows no process as files")
 def test_a_table_that_is_no_file_of_its_own_is_not_shown(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TOKEN", "a-secret")
-    (home / "copied.csv").write_text("TOKEN=a-secret\0HOME=/home/me\n1\n")
+    (home / "copied.csv").write_text("TOKEN=a-secret\0HOME=/home/me,y\n1,2\n")
     for data in ("/proc/self/environ", home / "copied.csv"):
         (home / "conf/task").mkdir(exist_ok=True)
         (home / "conf/task/mine.yaml").write_text(
@@ -268,7 +298,7 @@ def test_a_table_that_is_no_file_of_its_own_is_not_shown(
         )
         told = refused(capsys, "run", "task=mine", "model=linear", "recipe=table", "budget=smoke")
         assert "a-secret" not in told
-        assert "the names of its columns" in told or "number 1 of 1 has others" in told
+        assert "the names of its columns" in told or "number 1 of 2 has others" in told
 
 
 def test_a_file_that_gives_its_keys_to_others_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

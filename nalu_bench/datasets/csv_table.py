@@ -196,13 +196,19 @@ def _other_cells(path: str, content: bytes, reason: str) -> UsageError:
 
 def _cut_otherwise(names: list[str]) -> bool:
     """Whether what should be a line of names is a single one, which holds what other programs write between cells."""
-    return len(names) == 1 and re.search(r"[;\t|]", names[0]) is not None
+    return len(names) == 1 and _other(names[0]) != ""
+
+
+def _other(line: str) -> str:
+    """What stands between the cells of a line in place of commas; empty for nothing that programs write."""
+    found = re.search(r"[;\t|]", line)
+    return found[0] if found else ""
 
 
 def _separated(path: str, first: str) -> UsageError:
     return UsageError(
-        f"commas must separate the cells of {path}, and its first line is {first!r:.60}; save it with commas, and "
-        "with a point in numbers."
+        f"commas must separate the cells of {path}, and its first line has {_other(first)!r} in their place; save it "
+        "with commas, and with a point in numbers."
     )
 
 
@@ -214,6 +220,8 @@ def _check_names(path: str, names: list[str]) -> None:
             f"the first line of {path} must name every column in letters that can be printed, and number {strange[0]} "
             f"of {len(names)} has others; write it again."
         )
+    if len(names) < 2:  # and its name may be anything: such a file is hardly a table
+        raise UsageError(f"{path} must have at least two columns, a target and an input, with commas between; got one.")
     if "" in names:
         raise UsageError(
             f"the first line of {path} must name every column, and number {names.index('') + 1} of {len(names)} has "

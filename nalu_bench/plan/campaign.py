@@ -104,6 +104,9 @@ def load(path: Path) -> File:
     read.experiments = [_entry(given, path.name) for given in read.experiments]
     if not 0 < read.microseconds < math.inf:
         raise UsageError(f"microseconds of {path.name} must be a number above 0, got {read.microseconds}.")
+    for override in [*read.overrides, *(one for entry in read.experiments for one in entry.overrides)]:
+        if override.lstrip("+~").startswith("hydra"):  # a launcher's options are commands to a cluster
+            raise UsageError(f"a campaign cannot set '{override}'; give it on the command line.")
     names = [entry.experiment for entry in read.experiments]
     for entry in read.experiments:
         if names.count(entry.experiment) > 1:

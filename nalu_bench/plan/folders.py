@@ -24,7 +24,7 @@ import yaml
 
 from nalu_bench import errors, paths, registry
 from nalu_bench.errors import UsageError, named, taken
-from nalu_bench.files import read_text
+from nalu_bench.files import read_text, require_file
 
 ENTRY_POINTS = "nalu_bench.conf"
 """The group of entry points that name folders inside packages."""
@@ -136,7 +136,7 @@ def text(path: Path) -> str:
         UsageError if it cannot be read, if its aliases stand for too much, or if a value is not what it seems to be.
     """
     try:
-        found = read_text(path)
+        found = read_text(require_file(path))
         _refuse_deep(found)
         root = yaml.compose(found, Parser)
         count, nodes = _count(root, {}), list(_nodes(root, set()))

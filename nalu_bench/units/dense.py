@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError, chosen
 from nalu_bench.registry import register
 from nalu_bench.units.unit import Initialiser, Unit, uniform
 
@@ -60,8 +60,7 @@ class Dense(Unit):
     """
 
     def __init__(self, in_features: int, out_features: int, activation: str = "linear", bias: bool = True) -> None:
-        if activation not in ACTIVATIONS:
-            raise unknown("activation", activation, ACTIVATIONS)
+        chosen("activation", activation, ACTIVATIONS)
         super().__init__(in_features, out_features)
         self.activation = activation
         rows, left = divmod(out_features, OUTPUTS.get(activation, 1))

@@ -8,7 +8,7 @@ Source of all: https://github.com/nmheim/NeuralPowerUnits, in Julia. The large-s
 import torch
 from torch import Tensor, nn
 
-from nalu_bench.errors import unknown
+from nalu_bench.errors import chosen
 from nalu_bench.registry import register
 from nalu_bench.units import functional
 from nalu_bench.units.affine import Linear
@@ -27,9 +27,7 @@ NALU_EPSILON = 1e-8
 
 def initialiser(init: str) -> Initialiser:
     """The distribution of this name. Raises UsageError for a name that is not among `INITS`."""
-    if init not in INITS:
-        raise unknown("initialisation", str(init), INITS)
-    return INITS[init]
+    return chosen("initialisation", init, INITS)
 
 
 def l1(unit: nn.Module) -> Tensor:

@@ -1,6 +1,5 @@
 """The improved NALU (iNALU) of Schlör, Ring & Hotho 2020, and the NALU as they compare it."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,8 @@ from nalu_bench.units.signs import mixed_sign
 from nalu_bench.units.unit import Initialiser, Unit, xavier_uniform
 
 OMEGA, EPSILON = 20.0, 1e-7
+
+LARGEST = torch.finfo(torch.float32).max
 """The bounds of the iNALU's log space, of the paper and of the authors' code."""
 
 FAR = 20.0
@@ -45,7 +46,8 @@ def three_means(means: Any, deviation: Any) -> tuple[float, ...]:
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a number that single precision holds."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 @register("inalu", version=1)

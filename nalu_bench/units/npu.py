@@ -87,11 +87,13 @@ class NPU(Unit):
         self.clamped = self._clamped(clamped)
 
     def _clamped(self, names: Any) -> tuple[str, ...]:
-        chosen = (names,) if isinstance(names, str) else tuple(names)
-        for name in chosen:
+        if not isinstance(names, Sequence):
+            raise UsageError(f"clamped must list parameters, {' or '.join(self._own())}, got {names!r:.60}.")
+        given = (names,) if isinstance(names, str) else tuple(names)
+        for name in given:
             if name not in self._own():
-                raise unknown("parameter to clamp", str(name), self._own())
-        return chosen
+                raise unknown("parameter to clamp", name, self._own())
+        return given
 
     def _own(self) -> list[str]:
         """The names of the unit's own parameters."""

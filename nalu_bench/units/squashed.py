@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from nalu_bench.errors import unknown
+from nalu_bench.errors import chosen
 from nalu_bench.registry import register
 from nalu_bench.units.unit import Initialiser, Unit, xavier_normal, zeros
 
@@ -33,8 +33,7 @@ class Squashed(Unit):
 
     def __init__(self, in_features: int, out_features: int, squash: str = "tanh", bias: bool = True) -> None:
         super().__init__(in_features, out_features)
-        if squash not in SQUASHES:
-            raise unknown("squash of a linear layer", squash, SQUASHES)
+        chosen("squash of a linear layer", squash, SQUASHES)
         self.squash = squash
         self.W_hat = self.matrix()
         self.b = nn.Parameter(torch.empty(out_features)) if bias else None

@@ -235,8 +235,11 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
             "every line of my.csv must have as many cells as its first ... Expected 4 fields in line 7",
         ),
         ("a,b\n1,1,1\n", "every line of my.csv must have as many cells as its first ... Expected 2 fields in line 2"),
-        ("a;b;y;z\n1,5;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'; save it"),
-        ("a\tb\n1,5\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
+        (
+            "a;b;y;z\n1,5;1;1;1\n",
+            "commas must separate the cells of my.csv, and its first line has ';' in their place; save it",
+        ),
+        ("a\tb\n1,5\t1\n", "commas must separate the cells of my.csv, and its first line has '\\t' in their place"),
         (
             "a,b,y,z\n" + "".join(f"{1.7e9 + 60 * row:.0f},1,{row},1\n" for row in range(40)),
             "a of my.csv has 40 different values in its rows 1 to 40, and 19 ... or choose task.scale=standard",
@@ -258,8 +261,12 @@ def test_a_table_smaller_than_a_batch_is_one_batch_and_spaces_and_line_ends_do_n
         ),
         (GOOD + '3,"1"5,3,1\n', "a cell of my.csv that begins with a quote must end with one: ',' expected after"),
         (GOOD + '3,"15,3,1\n', "a cell of my.csv that begins with a quote must end with one: unexpected end of data"),
-        ("a\tb\n1\t1\n", "commas must separate the cells of my.csv, and its first line is 'a\\tb'"),
-        ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line is 'a;b;y;z'"),
+        ("a\tb\n1\t1\n", "commas must separate the cells of my.csv, and its first line has '\\t' in their place"),
+        ("a;b;y;z\n1;1;1;1\n", "commas must separate the cells of my.csv, and its first line has ';' in their place"),
+        (
+            "TOKEN=secret\n1\n",
+            "my.csv must have at least two columns, a target and an input, with commas between; got one",
+        ),
         ("a,b,z\n1,1,1\n", "unknown column of my.csv 'y'. Known: a, b, z"),
         ("a,b,yy,z\n1,1,1,1\n", "unknown column of my.csv 'y'; did you mean 'yy'"),
         ("a,b,y,z,b\n1,1,1,1,1\n", "every column of my.csv must have a name of its own, and several are called b"),

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -37,6 +38,12 @@ def test_a_layer_without_a_bias_is_torchs() -> None:
     unit = Dense(3, 5, activation="tanh", bias=False).double()
     x = torch.randn(50, 3, dtype=torch.float64, generator=Generator().manual_seed(0))
     torch.testing.assert_close(unit(x), torch.tanh(x @ unit.W.T))
+
+
+@pytest.mark.parametrize("activation", [None, torch.relu, ["relu"], "reluu"])
+def test_what_names_no_activation_is_refused_with_those_there_are(activation: Any) -> None:
+    with pytest.raises(UsageError, match=r"unknown activation .* Known: crelu, elu, "):
+        Dense(2, 3, activation=activation)
 
 
 @pytest.mark.parametrize("activation", MODULES)

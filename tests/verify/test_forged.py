@@ -267,6 +267,13 @@ def perfect_weights(folder: Folder) -> None:
     folder.tables["weights"] = rows.assign(values=whole)
 
 
+@forgery(TABLE1, "sparsity_error is nan, and 0.465207 by its weights")
+def sparsity_errors_left_blank(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    folder.tables["curves"] = curves.assign(sparsity_error=np.float32(np.nan))
+    folder.runs["sparsity_error"] = ""
+
+
 @forgery(TABLE1, "sparsity_error is 0.465207, and nan by its weights")
 def weights_that_are_no_numbers(folder: Folder) -> None:
     weights = folder.tables["weights"]

@@ -19,7 +19,7 @@ from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.line import NUMBER, Printed
 from nalu_bench.analysis.table.place import KEYS, Place
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.files import refuse_pipe
+from nalu_bench.files import require_file
 from nalu_bench.plan.names import check_texts
 
 COLUMNS = [*KEYS, "printed", "printed_low", "printed_high", "n_seeds", "printed_model", "source"]
@@ -51,7 +51,7 @@ def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:
         and for a low limit above the high one.
     """
     try:
-        refuse_pipe(path)
+        require_file(path)
         with path.open(encoding="utf-8-sig", newline="") as stream:
             header, *rows = [row for row in csv.reader(stream, strict=True) if row] or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
