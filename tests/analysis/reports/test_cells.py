@@ -49,7 +49,7 @@ def test_a_sweep_ends_in_its_table_and_is_reported_again(home: Path, capsys: pyt
 
 
 def test_models_with_one_label_have_their_names_beside_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "-m", "task=arithmetic", "unit=nac,nac_xavier", "budget=smoke", "compile=false"]) == 0
+    assert main(["run", "-m", "task=arithmetic", "unit=nac,nac_xavier", "budget=smoke", "device.workers=1"]) == 0
     told = capsys.readouterr().out
     assert "NAC₊ (nac)" in told
     assert "NAC₊ (two_layer-nac_xavier)" in told
