@@ -11,7 +11,7 @@ from nalu_bench.pages import build as pages
 from nalu_bench.pages.page import page
 from nalu_bench.pages.site import api, mirror, notebooks
 
-ROOM = 10_000_000
+ROOM = 8_000_000
 """Bytes of the pages of all experiments, in equal shares: beyond its share a page has no runs, curves and weights."""
 
 LARGEST = 20_000_000
