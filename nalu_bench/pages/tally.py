@@ -15,6 +15,7 @@ DECIDED = {
 """What one compared number does, or several do -> their verdicts."""
 
 DECIDING = {"agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,)}
+"""Column of decided numbers -> the verdicts that it counts."""
 
 COLUMNS = {
     "printed": tuple(Verdict), "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
