@@ -14,12 +14,10 @@ DECIDED = {
 }
 """What one compared number does, or several do -> their verdicts."""
 
-DECIDING = {"agree": (Verdict.EXACT, Verdict.AGREES), "differ": (Verdict.DIFFERS,)}
-"""Column of decided numbers -> the verdicts that it counts."""
-
 COLUMNS = {
     "printed": tuple(Verdict), "not compared": (Verdict.FITTED, Verdict.NOT_COMPARABLE),
-    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "decided": sum(DECIDING.values(), ()), **DECIDING,
+    "not decided": (Verdict.INCONCLUSIVE, Verdict.UNINFORMATIVE), "agree": (Verdict.EXACT, Verdict.AGREES),
+    "differ": (Verdict.DIFFERS,),
 }  # fmt: skip
 """Column of a table of counts -> the verdicts that it counts."""
 
@@ -47,9 +45,8 @@ def counted(lines: Sequence[Line]) -> str:
 
 def told(lines: Sequence[Line]) -> str:
     """The same in words, without what does not occur: `41: 20 not compared, 6 not decided, 15 agree`."""
-    counts = _counts(lines)
-    printed, others = counts["printed"], {*COLUMNS} - {"printed", "decided"}
-    found = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items() if count and verdict in others)
+    (_, printed), *others = _counts(lines).items()
+    found = ", ".join(f"{count:,} {verdict}" for verdict, count in others if count)
     return f"{printed:,}: {found}" if found else "none"
 
 

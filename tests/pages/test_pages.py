@@ -129,8 +129,7 @@ def test_counts_of_verdicts_fill_the_cells_of_a_table() -> None:
     met = [Verdict.EXACT, Verdict.AGREES, Verdict.UNINFORMATIVE, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE,
            Verdict.FITTED]  # fmt: skip
     assert (
-        counted([Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in met])
-        == "6 | 2 | 2 | 2 | 2 | 0"
+        counted([Line(Place(), Value(1.0), 10, 10, Printed("1.0"), verdict) for verdict in met]) == "6 | 2 | 2 | 2 | 0"
     )
 
 

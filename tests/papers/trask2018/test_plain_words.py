@@ -47,3 +47,25 @@ def test_claims_are_those_of_three_sources_and_the_iit_report_tests_four_of_tras
     }  # fmt: skip
     quotes = {paper: {claim.quote for claim in found if claim.source.startswith(paper)} for paper in ("Trask", "IIT")}
     assert len(quotes["IIT"] & quotes["Trask"]) == 4
+
+
+def test_the_recurrent_nac_is_told_by_the_worst_difference_and_the_best_sum_of_four_distributions() -> None:
+    table = pd.read_csv(paths.CHECKOUT / "results/trask2018/table8/table.csv")
+    nac = table[(table["metric"] == "relative") & (table["split"] == OUTSIDE) & (table["model"] == "sequence_nac")]
+    errors = nac.set_index(["operation", "setting"])["ours"]
+    assert len(errors["sub"]) == len(errors["add"]) == 4
+    assert errors["sub"].idxmax().startswith("range=[0.15, 1.65];")
+    assert errors["add"].idxmin().startswith("range=[0, 1.75];")
+
+
+def test_printed_numbers_that_agree_or_differ_are_as_the_readme_says() -> None:
+    def counted(name: str, verdict: str) -> pd.DataFrame:
+        table = pd.read_csv(paths.CHECKOUT / f"results/{name}/table.csv")
+        found = table[table["verdict"].isin([verdict, "exact"] if verdict == "agrees" else [verdict])]
+        return found.assign(printed=pd.to_numeric(found["printed"], errors="coerce"))
+
+    mistry, iit = counted("mistry2022/single_module", "agrees"), counted("iit_report/tables", "agrees")
+    assert set(mistry["printed"]) == {0, 1}
+    assert (iit["printed"].abs().isin([0, 1, 100])).mean() > 0.8
+    schlor = counted("schlor2020/experiment1", "differs")
+    assert (schlor["ours"] > schlor["printed"]).mean() > 0.8
