@@ -154,12 +154,26 @@ def plan_cells(arguments: Sequence[str], multirun: bool, name: str = "") -> Plan
     choices = list(_expand(overrides)) if multirun else [_single(overrides)]
     configs, words = [_configure(choice, overrides) for choice in choices], _swept(overrides)
     wanted = [_named(_wanted(config), choice, words) for config, choice in zip(configs, choices, strict=True)]
+    _refuse_alike(wanted, choices)
     cells, typed, budget = _merged(wanted), _words(overrides), str(configs[0].budget.name)
     scale = {
         "seeds": max(len(want.seeds) for want in cells), "steps": max(want.cell.recipe.steps for want in cells),
     }  # fmt: skip
     chosen = sweep.experiment(name or sweep.name_of(budget, typed), budget, scale, typed)
     return _plan(chosen, cells, budget, configs[0], overrides, hydra_overrides)
+
+
+def _refuse_alike(wanted: Sequence[Wanted], choices: Sequence[Sequence[Pair]]) -> None:
+    """Raise UsageError for two combinations of a sweep that ask for the same runs, as two copies of a table do."""
+    seen: dict[tuple[str, tuple[int, ...]], Sequence[Pair]] = {}
+    for want, choice in zip(wanted, choices, strict=True):
+        if (other := seen.setdefault((want.cell.digest, want.seeds), choice)) is not choice:
+            apart = [f"{key}={mine} and {theirs}" for (key, mine), (_, theirs) in zip(other, choice, strict=True)
+                     if mine != theirs]  # fmt: skip
+            raise UsageError(
+                f"the values of a sweep must ask for different runs, and {', '.join(apart)} ask for the same; leave "
+                "one out."
+            )
 
 
 def _swept(overrides: Iterable[Override]) -> dict[str, str]:

@@ -6,6 +6,7 @@ It holds only what can change a number, and no names of machines or people.
 import functools
 import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -47,6 +48,8 @@ def commit() -> str:
 
     try:
         head = git("rev-parse", "--short=12", "HEAD")
+        if not re.fullmatch("[0-9a-f]{12}", head):  # a wrapper of git may say more
+            return "unknown"
         return head + ("+" if git("status", "--porcelain", "--", "nalu_bench", "conf", "experiments") else "")
     except (OSError, ValueError, subprocess.SubprocessError):  # no git, one that fails or hangs, no repository
         return "unknown"

@@ -11,7 +11,14 @@ from nalu_bench.store.schema import ALWAYS, ARRAYS, LATER, PREDICTIONS, PROVENAN
 from nalu_bench.tasks.task import Task
 from nalu_bench.verify.networks import predicts
 
+NO_TRAINING = "which no training writes"
+
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+
+
+def _now() -> str:
+    """The time as training writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _is_time(text: str) -> bool:
@@ -52,10 +59,12 @@ def _entries(part: Mapping[str, Any]) -> Iterator[str]:
     if absent := must - part.keys():
         yield f"must state {', '.join(sorted(absent))} in manifest.json"
     if foreign := part.keys() - PROVENANCE.keys() - LATER.keys():
-        yield f"states {', '.join(sorted(foreign))} in manifest.json, which no training writes"
+        yield f"states {', '.join(sorted(foreign))} in manifest.json, {NO_TRAINING}"
     for key, form in FORMS.items():
         if key in part and not form(str(part[key])):
-            yield f"states {key} {part[key]!r:.60} in manifest.json, which no training writes"
+            ahead = key == "finished" and TIME.fullmatch(str(part[key])) and str(part[key]) > _now()
+            why = "which is yet to come: a clock is wrong, here or where it was trained" if ahead else NO_TRAINING
+            yield f"states {key} {part[key]!r:.60} in manifest.json, {why}"
 
 
 def _files(task: Task, files: Mapping[str, str] | None) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Composition of configurations, and the errors a user meets."""
 
+from pathlib import Path
+
 import pytest
 
 from nalu_bench.errors import UsageError
@@ -141,6 +143,18 @@ def test_a_wrong_request_says_what_must_hold_and_what_was_given(arguments: list[
     with pytest.raises(UsageError) as caught:
         compose.plan_cells(arguments, multirun=False)
     assert message in str(caught.value)
+
+
+def test_two_values_of_a_sweep_that_ask_for_the_same_runs_are_refused(tmp_path: Path) -> None:
+    rows = "a,y\n" + "".join(f"{row},{2 * row}\n" for row in range(40))
+    for name in ("one", "copy"):
+        (tmp_path / f"{name}.csv").write_text(rows)
+    tables = f"task.data={tmp_path}/one.csv,{tmp_path}/copy.csv"
+    told = r"task\.data=.*one\.csv and .*copy\.csv ask for the same"
+    with pytest.raises(UsageError, match=told):
+        compose.plan_cells(["task=table", tables, "task.targets=[y]", "model=linear", "recipe=table"], multirun=True)
+    both = compose.plan_cells(["task=ten_parameter", "model=nau", "first_seed=0,100"], multirun=True)
+    assert len(both.cells) == 1, "sets of seeds are united"
 
 
 def test_a_sweep_has_a_cell_for_every_combination() -> None:

@@ -25,10 +25,11 @@ def test_the_commit_is_that_of_the_checkout() -> None:
     assert head.stdout.decode().startswith(provenance.commit().removesuffix("+"))
 
 
-@pytest.mark.parametrize("how", ["absent", "may not run", "fails", "is no program"])
+@pytest.mark.parametrize("how", ["absent", "may not run", "fails", "is no program", "says more"])
 def test_without_git_the_commit_is_unknown(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if how != "absent":
-        (tmp_path / "git").write_text("" if how == "is no program" else "#!/bin/sh\nexit 128\n")
+        says = "echo a notice; echo 0123456789ab" if how == "says more" else "exit 128"
+        (tmp_path / "git").write_text("" if how == "is no program" else f"#!/bin/sh\n{says}\n")
         (tmp_path / "git").chmod(0o600 if how == "may not run" else 0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert provenance.commit() == "unknown"
