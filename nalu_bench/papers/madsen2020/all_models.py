@@ -81,8 +81,10 @@ class AllModels(Success):
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The success rates of all cells, ours and printed, as two heat maps."""
         rates = [line for line in self._in_order(lines) if line.place.metric == RATE]
+        counts = measured.runs.groupby("cell").size()
+        seeds = " to ".join(f"{count}" for count in sorted({counts.min(), counts.max()}))
         maps = {
-            f"Ours ({measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps)": _shares(
+            f"Ours ({seeds} seeds, {measured.runs['steps'].max():,} steps)": _shares(
                 rates, lambda line: line.ours.value
             ),
             f"Printed ({self.experiment.printed_steps:,} steps)": _shares(
