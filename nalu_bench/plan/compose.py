@@ -169,7 +169,7 @@ def _refuse_alike(wanted: Sequence[Wanted], choices: Sequence[Sequence[Pair]]) -
     for want, choice in zip(wanted, choices, strict=True):
         if (other := seen.setdefault((want.cell.digest, want.seeds), choice)) is not choice:
             apart = [f"{key}={mine} and {theirs}" for (key, mine), (_, theirs) in zip(other, choice, strict=True)
-                     if mine != theirs]  # fmt: skip
+                     if str(mine) != str(theirs)]  # fmt: skip
             raise UsageError(
                 f"the values of a sweep must ask for different runs, and {', '.join(apart)} ask for the same; leave "
                 "one out."

@@ -29,7 +29,7 @@ COUNTS = ("sparsity_error", "reinitialized")
 """Columns beside the figures of splits that cannot be negative."""
 
 WHOLE = ("reinitialized",)
-"""Those that are whole numbers."""
+"""Those that count what the recipe restarts: whole numbers that never fall."""
 
 LOSS = "train_loss"
 
@@ -65,8 +65,15 @@ def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
         wrong = (values < lowest) | (values > highest * (1 + ROUNDING))
         if column in WHOLE:
             wrong |= np.isfinite(values) & (np.floor(values) != values)
+            wrong |= _falls(rows, column) if "step" in rows else False
         for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
             yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
+
+
+def _falls(curves: pd.DataFrame, column: str) -> np.ndarray:
+    """Which points of curves lie below the one before them."""
+    steps = curves.sort_values(["seed", "step"]).groupby("seed")[column].diff()
+    return (steps < 0).reindex(curves.index).to_numpy()
 
 
 def _ends(cell: Cell, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
@@ -83,7 +90,7 @@ def _ends(cell: Cell, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
     for column in columns:
         split, _, name = column.partition("_")
         if column in COUNTS:
-            found[column] = (0.0, math.inf)
+            found[column] = (0.0, cell.recipe.reinitialize_times if column in WHOLE else math.inf)
         elif column == LOSS and not cell.model.penalties and type(task).objective is Task.objective:
             found[column] = (registry.losses.fact(cell.recipe.loss, "lowest", -math.inf), math.inf)
         elif split in (*task.evaluated, *task.tested):

@@ -315,6 +315,18 @@ def half_a_count(folder: Folder) -> None:
     at_selected(folder, "reinitialized", 2.5)
 
 
+@forgery(TABLES, "reinitialized is 501, which no network has")
+def more_restarts_than_the_recipe_makes(folder: Folder) -> None:
+    at_selected(folder, "reinitialized", 501)
+
+
+@forgery(TABLES, "reinitialized is 0, which no network has")
+def a_restart_that_is_undone(folder: Folder) -> None:
+    curves = folder.tables["curves"]
+    early = curves["step"] == sorted(curves["step"].unique())[1]
+    folder.tables["curves"] = curves.assign(reinitialized=curves["reinitialized"].mask(early, 1.0))
+
+
 @forgery(SUM, "recurrent_weight is 0.5, and 1 by its weights", "input_weight is 1, and -0.866061 by its weights")
 def other_scalars_of_the_network(folder: Folder) -> None:
     for rows in (folder.runs, folder.tables["curves"]):
