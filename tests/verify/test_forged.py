@@ -641,7 +641,7 @@ def a_day_that_there_was_not(folder: Folder) -> None:
         part["finished"] = "2026-02-31T12:00:00Z"
 
 
-@forgery(TABLE1, "states finished '2999-01-01T12:00:00Z' in manifest.json, which no training writes")
+@forgery(TABLE1, "states finished '2999-01-01T12:00:00Z' in manifest.json, which is yet to come: a clock is wrong")
 def a_day_that_has_not_been(folder: Folder) -> None:
     for part in folder.manifest["parts"].values():
         part["finished"] = "2999-01-01T12:00:00Z"
