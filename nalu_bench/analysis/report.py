@@ -21,7 +21,7 @@ from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.claims import how_tested
 from nalu_bench.analysis.table.compared import compared
-from nalu_bench.analysis.table.formats import percent
+from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
@@ -162,10 +162,10 @@ class Report:
         rows = self.measured.runs["status"].value_counts()
         states = ", ".join(f"{count:,} {state}" for state, count in rows.items())
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())
-        lengths = sorted({*self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]}) or [budget["steps"]]
-        steps = " to ".join(f"{steps:,}" for steps in lengths[:: len(lengths) - 1 or 1])
+        lengths = self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]
+        trained = span(lengths, steps) or steps(budget["steps"])
         typed = " ".join(overrides(self.measured.manifest))
-        scale = f": {self._seeds(budget['seeds'])} seeds, {steps} steps"
+        scale = f": {self._seeds(budget['seeds'])} seeds, {trained} steps"
         if typed and not self.kind.experiment.local:
             scale = f" with {typed}"
         told = f"Budget {budget['name']}{scale}. Runs: {states} (asked for: {asked:,})."
@@ -174,9 +174,8 @@ class Report:
     def _seeds(self, wanted: int) -> str:
         """How many seeds the cells have, of how many they shall have: `25 to 50 of 100`, or `100`."""
         runs = self.measured.runs
-        found = sorted(set(runs[runs["role"] == "cell"].groupby("cell").size()))
-        fewer = " to ".join(str(count) for count in found[:: len(found) - 1 or 1])
-        return f"{fewer} of {wanted}" if found and found[0] < wanted else fewer or f"{wanted}"
+        found = runs[runs["role"] == "cell"].groupby("cell").size()
+        return (f"{span(found)} of {wanted}" if (found < wanted).any() else span(found)) or f"{wanted}"
 
     @property
     def stands_in(self) -> str:

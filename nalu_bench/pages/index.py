@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
+from nalu_bench.analysis.table.formats import span
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
@@ -76,7 +77,7 @@ def scale(loaded: "Loaded") -> str:
     if not budget["seeds"]:
         return "computed, nothing is trained"
     seeds = loaded.runs.groupby("cell").size()
-    trained = " to ".join(f"{count}" for count in sorted({seeds.min(), seeds.max()}))
+    trained = span(seeds)
     trained += f" of {budget['seeds']}" if seeds.min() < budget["seeds"] else ""
     so_far = f", {runs:,} of {asked:,} runs" if runs < asked else ""
     return f"{budget['name']}: {trained} seeds, {budget['steps']:,} steps{so_far}"

@@ -105,7 +105,7 @@ def load(path: Path) -> File:
     if not 0 < read.microseconds < math.inf:
         raise UsageError(f"microseconds of {path.name} must be a number above 0, got {read.microseconds}.")
     for override in [*read.overrides, *(one for entry in read.experiments for one in entry.overrides)]:
-        if override.lstrip("+~").startswith("hydra"):  # a launcher's options are commands to a cluster
+        if compose.is_for_hydra(override):
             raise UsageError(f"a campaign cannot set '{override}'; give it on the command line.")
     names = [entry.experiment for entry in read.experiments]
     for entry in read.experiments:

@@ -264,10 +264,15 @@ def configuration(arguments: Sequence[str]) -> dict[str, Any]:
         raise UsageError(str(error).splitlines()[0]) from None
 
 
+def is_for_hydra(argument: str) -> bool:
+    """Whether an override is meant for Hydra, such as a launcher; no file may hold one, as launchers run commands."""
+    return argument.lstrip("+~").startswith("hydra")
+
+
 def _split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
     """Our overrides, parsed, and those for Hydra."""
-    ours = [argument for argument in arguments if not argument.lstrip("+~").startswith("hydra")]
-    hydra_overrides = [argument for argument in arguments if argument.lstrip("+~").startswith("hydra")]
+    ours = [argument for argument in arguments if not is_for_hydra(argument)]
+    hydra_overrides = [argument for argument in arguments if is_for_hydra(argument)]
     for argument in hydra_overrides:
         if not f"{argument.lstrip('+~').partition('=')[0]}.".startswith(tuple(f"{word}." for word in HYDRA)):
             raise UsageError(
@@ -394,7 +399,7 @@ def _refuse_both(config: DictConfig, typed: Sequence[Override]) -> None:
     for key in keys:
         parent, _, last = key.rpartition(".")
         if (budget := f"budget.{last}") in keys and key != budget:
-            level: Any = OmegaConf.select(config, parent) if parent else config
+            level: Any = _selected(config, parent) if parent else config
             if OmegaConf.is_dict(level) and last in level and level._get_node(last)._value() == f"${{{budget}}}":
                 raise UsageError(f"{key} takes the place of {budget}, got both; leave one of them out.")
 

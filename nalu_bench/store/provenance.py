@@ -25,8 +25,13 @@ def provenance() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "processor": processor(),
-        "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "finished": now(),
     }
+
+
+def now() -> str:
+    """The time as the store writes it: `2026-11-27T12:00:00Z`."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @functools.cache

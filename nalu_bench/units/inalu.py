@@ -14,9 +14,10 @@ from nalu_bench.units.signs import mixed_sign
 from nalu_bench.units.unit import Initialiser, Unit, xavier_uniform
 
 OMEGA, EPSILON = 20.0, 1e-7
+"""The bounds of the iNALU's log space, of the paper and of the authors' code."""
 
 LARGEST = torch.finfo(torch.float32).max
-"""The bounds of the iNALU's log space, of the paper and of the authors' code."""
+"""The largest number that single precision holds."""
 
 FAR = 20.0
 """From this absolute value on a raw parameter is no longer pushed: tanh and σ of it are -1, 0 or 1 to rounding."""

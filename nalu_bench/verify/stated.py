@@ -7,6 +7,7 @@ from typing import Any
 
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.store.integrity import other_cell
+from nalu_bench.store.provenance import now
 from nalu_bench.store.schema import ALWAYS, ARRAYS, LATER, PREDICTIONS, PROVENANCE, SINCE
 from nalu_bench.tasks.task import Task
 from nalu_bench.verify.networks import predicts
@@ -14,11 +15,6 @@ from nalu_bench.verify.networks import predicts
 NO_TRAINING = "which no training writes"
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-
-
-def _now() -> str:
-    """The time as training writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _is_time(text: str) -> bool:
@@ -62,7 +58,7 @@ def _entries(part: Mapping[str, Any]) -> Iterator[str]:
         yield f"states {', '.join(sorted(foreign))} in manifest.json, {NO_TRAINING}"
     for key, form in FORMS.items():
         if key in part and not form(str(part[key])):
-            ahead = key == "finished" and TIME.fullmatch(str(part[key])) and str(part[key]) > _now()
+            ahead = key == "finished" and TIME.fullmatch(str(part[key])) and str(part[key]) > now()
             why = "which is yet to come: a clock is wrong, here or where it was trained" if ahead else NO_TRAINING
             yield f"states {key} {part[key]!r:.60} in manifest.json, {why}"
 

@@ -111,21 +111,19 @@ class Kind:
 
     def check(self, cells: Sequence[Wanted]) -> None:
         """Raise UsageError if these cells cannot be reported. This is called before they are trained."""
-        seen: dict[tuple[str, ...], str] = {}
-        called: dict[tuple[str, Place], str] = {}
+        seen: dict[tuple[Any, ...], Wanted] = {}
         for want in cells:
             place = place_of(want)
-            if not self.apart:
-                if called.setdefault((want.role, place), want.cell.digest) != want.cell.digest:
-                    raise both_called(place)
+            words: list[Any] = [str(getattr(place, column)) for column in self.apart] or [place]
+            other = seen.setdefault((want.role, *words), want)
+            if other is want:
                 continue
-            key = (want.role, *(str(getattr(place, column)) for column in self.apart))
-            if key in seen:
-                raise UsageError(
-                    f"a report of kind {self.report.kind} tells cells apart by {' and '.join(self.apart)}, and "
-                    f"{self.experiment.name} has both {seen[key]} and {want.label()}."
-                )
-            seen[key] = want.label()
+            if not self.apart:
+                raise both_called(place)
+            raise UsageError(
+                f"a report of kind {self.report.kind} tells cells apart by {' and '.join(self.apart)}, and "
+                f"{self.experiment.name} has both {other.label()} and {want.label()}."
+            )
         for want in cells:
             self._check_columns(want)
 

@@ -1,7 +1,8 @@
 """How numbers are written."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 Format = Callable[[float], str]
 
@@ -14,6 +15,12 @@ def percent(value: float) -> str:
 def steps(value: float) -> str:
     """14000.0 as `14,000`."""
     return f"{value:,.0f}"
+
+
+def span(values: Iterable[float], form: Callable[[Any], str] = str) -> str:
+    """The smallest and the largest: 25, 50 and 100 as `25 to 100`, 25 alone as `25`; empty for none."""
+    found = sorted({*values})
+    return " to ".join(form(value) for value in dict.fromkeys(found[:1] + found[-1:]))
 
 
 def scientific(value: float) -> str:

@@ -11,7 +11,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
+from nalu_bench.analysis.table.formats import Format, percent, scientific, span, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
@@ -81,8 +81,7 @@ class AllModels(Success):
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The success rates of all cells, ours and printed, as two heat maps."""
         rates = [line for line in self._in_order(lines) if line.place.metric == RATE]
-        counts = measured.runs.groupby("cell").size()
-        seeds = " to ".join(f"{count}" for count in sorted({counts.min(), counts.max()}))
+        seeds = span(measured.runs.groupby("cell").size())
         maps = {
             f"Ours ({seeds} seeds, {measured.runs['steps'].max():,} steps)": _shares(
                 rates, lambda line: line.ours.value

@@ -18,7 +18,7 @@ from nalu_bench.analysis.stats.verdicts import fitted, not_comparable
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
-from nalu_bench.analysis.table.formats import Format, four_digits, score
+from nalu_bench.analysis.table.formats import Format, four_digits, score, span
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
@@ -187,9 +187,8 @@ class RelativeErrors(Kind):
         rows: list[list[Shown]] = []
         for model, group in grouped(lines, _name).items():
             found = {line.place.operation: line for line in group}
-            seeds = sorted({line.n_seeds for line in group})
-            span = " to ".join(map(str, seeds[:: len(seeds) - 1 or 1]))
-            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {span} seeds": lambda line: Ours(line, form)}
+            seeds = span(line.n_seeds for line in group)
+            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
             shows |= {"printed": Theirs} if printed else {}
             shows |= {"verdict": Judged} if any(line.verdict for line in group) else {}
             for number, (name, show) in enumerate(shows.items()):
