@@ -256,6 +256,11 @@ class Experiment:
         largest = max(self.budgets, key=self.work)
         return int(self.budgets["paper" if "paper" in self.budgets else largest]["steps"])
 
+    @property
+    def printed_lengths(self) -> frozenset[int]:
+        """Steps of its cells in the published protocol: those of a group with a `share` are others."""
+        return frozenset(round(self.printed_steps * group.share) for group in self.cells)
+
     def swept(self) -> dict[str, set[str]]:
         """Key -> the values that its cells have there; an override of such a key chooses among them."""
         keys = {key for group in self.cells for key in group.grid}

@@ -201,7 +201,7 @@ class Success(Kind):
         declared = self.report.not_comparable.get(metric)
         if not printed.text and not metric.endswith(RECOMPUTED):
             return not_comparable(NOTHING_PRINTED)
-        if trained != printed_steps:
+        if trained not in self.experiment.printed_lengths:
             return other_length(trained, printed_steps)
         if self.report.same_seeds and self.report.same_seeds.items() <= place.setting.items():
             return self._on_same_seeds(place, metric, runs)

@@ -1,6 +1,6 @@
 """Statistics as functions of one value for many models: a column of panels for each, and values that may be words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,11 @@ class SweepColumns(Sweep):
                   for curve, group in grouped(shown, self.curve).items()}  # fmt: skip
         ticks = {float(place): _short(value) for place, value in enumerate(self.report.values)}
         figure = small_multiples.draw(drawn, panels, curves, self.report.axis, ticks)
+        means = any(line.printed_text for line in lines if line.place.metric == "solved_at_mean")
         figure.suptitle(
-            f"Lines: ours ({measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps), 95 % bands\n"
-            f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
+            f"Lines: ours ({measured.runs['asked'].max()} seeds, {_either(measured.runs['steps'])} steps), 95 % bands\n"
+            f"Hollow: printed ({_either(self.experiment.printed_lengths)} steps)."
+            + ("  Solved at: ours median, printed mean" if means else ""),
             fontsize=8,
         )
         return figure, drawn.rename(columns={"place": self.report.against})
@@ -82,6 +84,11 @@ class SweepColumns(Sweep):
             ],
             ignore_index=True,
         )
+
+
+def _either(steps: Iterable[int]) -> str:
+    """Numbers of steps for a reader: `5,000,000`, or `2,000,000 or 5,000,000`."""
+    return " or ".join(f"{count:,}" for count in sorted(set(steps)))
 
 
 def _short(value: str) -> str:

@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from nalu_bench import paths
+from nalu_bench.plan import compose, experiment
+from nalu_bench.tasks.ranges import intervals_of
 
 SOURCES = paths.CHECKOUT.parent / "shared" / "published"
 
@@ -69,3 +71,36 @@ def test_slides_and_note_print_the_same_for_the_nmu() -> None:
              for each in (frame[frame["model"] == "single_nmu"] for frame in (slides, note))]  # fmt: skip
     assert rates[0] == rates[1]
     assert len(rates[0]) == 9
+
+
+NETWORKS = {"NAU-NMU": "nmu", "NAU-sNMU": "snmu"}
+"""Printed network -> model; those that are trained by another loss first are not run."""
+
+
+def test_every_printed_success_rate_of_a_network_stands_beside_the_experiment() -> None:
+    if not SOURCES.exists():
+        pytest.skip("the sources are not at hand")
+    theirs = pd.read_csv(SOURCES / "mistry_slides_success.csv", dtype=str)
+    theirs = theirs[theirs["task"].str.startswith("two-layer") & theirs["model"].isin(NETWORKS)]
+    ends = theirs["task"].str.extract(RANGE)
+    expected = pd.DataFrame({
+        "setting": "range=[" + ends[0] + ", " + ends[1] + "]", "model": theirs["model"].map(NETWORKS),
+        "printed": theirs["value"], "printed_low": theirs["ci_lower"], "printed_high": theirs["ci_upper"],
+        "n_seeds": theirs["n_seeds"], "printed_model": theirs["model"],
+    })  # fmt: skip
+    ours = pd.read_csv(paths.experiments_dir() / "mistry2022" / "arithmetic_dataset.published.csv", dtype=str)
+    pd.testing.assert_frame_equal(ours[list(expected)], expected.reset_index(drop=True), check_dtype=False)
+    assert len(ours) == 18
+
+
+def test_the_thresholds_of_the_networks_are_theirs_and_stand_on_the_page() -> None:
+    if not SOURCES.exists():
+        pytest.skip("the sources are not at hand")
+    theirs = pd.read_csv(SOURCES / "snmu_thresholds.csv").set_index(["range.a", "range.b", "range.mirror"])["threshold"]
+    one = experiment.load("mistry2022/arithmetic_dataset")
+    page = one.page.read_text(encoding="utf-8")
+    for want in compose.plan_experiment(one, ["model=nmu"]).cells:
+        *mirrored, (low, high) = intervals_of(want.cell.task)["task.extrapolation"]
+        threshold = theirs[(low, high, bool(mirrored))]
+        assert want.cell.task.threshold("authors", samples=100_000) == pytest.approx(threshold, rel=0.02)
+        assert f"{threshold:#.3g}".rstrip(".") in page
