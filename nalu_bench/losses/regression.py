@@ -10,18 +10,18 @@ from nalu_bench.registry import register
 @register("mse", version=1, lowest=0.0)
 def mse(y: Tensor, t: Tensor) -> Tensor:
     """Mean squared error: mean (y - t)²."""
-    _check_shapes(y, t)
+    check_shapes(y, t)
     return (y - t).square().mean()
 
 
 @register("smooth_l1", version=1, lowest=0.0)
 def smooth_l1(y: Tensor, t: Tensor) -> Tensor:
     """Smooth L1 loss: mean of d²/2 for |d| < 1 and of |d| - 1/2 above, d = y - t (Girshick 2015, eq. 3)."""
-    _check_shapes(y, t)
+    check_shapes(y, t)
     return functional.smooth_l1_loss(y, t)
 
 
-def _check_shapes(y: Tensor, t: Tensor) -> None:
+def check_shapes(y: Tensor, t: Tensor) -> None:
     """Raise UsageError for different shapes, because a subtraction would broadcast them."""
     if y.shape != t.shape:
         raise UsageError(

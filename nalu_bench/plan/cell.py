@@ -37,12 +37,13 @@ class Cell:
         self.task.validate()
         self.model.validate()
         self.recipe.validate()
-        least = registry.losses.fact(self.recipe.loss, "outputs", 1)
-        if self.task.output_size < least:
-            raise UsageError(
-                f"recipe.loss={self.recipe.loss} must get {least} outputs or more, and task={self.task.name} asks for "
-                f"{self.task.output_size}; choose another loss."
-            )
+        for key, loss in self.recipe.losses().items():
+            least = registry.losses.fact(loss, "outputs", 1)
+            if self.task.output_size < least:
+                raise UsageError(
+                    f"recipe.{key}={loss} must get {least} outputs or more, and task={self.task.name} asks for "
+                    f"{self.task.output_size}; choose another loss."
+                )
 
     def skip(self) -> str | None:
         """Why the model cannot do the task, or None if it can."""
@@ -52,7 +53,7 @@ class Cell:
         """The setting with which a value of the recipe has no effect, such as `recipe.clipping=none`; else empty."""
         if key == "evaluation_size" and type(self.task).rows is not Task.rows:
             return f"task={self.task.name}, whose rows are evaluated whole"
-        if key == "ramp_scale" and not self.model.penalties:
+        if key == "ramp_scale" and not self.model.penalties and self.recipe.unread_with("first_steps"):
             return f"model={self.model.name}, which has no penalties"
         return self.recipe.unread_with(key)
 

@@ -14,6 +14,9 @@ COUNTINGS = ("in_a_row", "in_total")
 SELECTIONS = ("best_validation", "last")
 
 
+NONE = "none"
+"""No first loss."""
+
 UNREAD = "unread"
 """The fact of a registered optimiser, schedule or clipping that names the values of a recipe that it does not read."""
 
@@ -45,6 +48,8 @@ class Recipe:
         reinitialize_above: a draw is given up only if its smallest validation error is at least this.
         reinitialize_times: how often a seed may start anew.
         loss: a name of `losses`, such as mse, smooth_l1 or cross_entropy.
+        first_loss: the loss that training minimises before that, or none.
+        first_steps: for so many steps, times `ramp_scale`.
         restart: a name of `training.restart`: the rule that applies if `reinitialize_after` is above 0.
         schedule: a name of `training.schedules`: the learning rate as a function of the share of the steps done.
         schedule_end: the last learning rate, as a share of the first.
@@ -81,6 +86,8 @@ class Recipe:
     streams: str = field(default="addressable", metadata={"before": "addressable"})
     updates: str = field(default="together", metadata={"before": "together"})
     kernels: str = field(default="torch", metadata={"before": "torch"})
+    first_loss: str = field(default=NONE, metadata={"before": NONE})
+    first_steps: int = field(default=0, metadata={"before": 0})
 
     def validate(self) -> None:
         """Raise UsageError if the values cannot go together."""
@@ -96,11 +103,16 @@ class Recipe:
                 raise UsageError(f"recipe.{key} must lie in [0, 1) in single precision, too, got {getattr(self, key)}.")
         if self.reinitialize_counting not in COUNTINGS:
             raise unknown("reinitialize_counting", self.reinitialize_counting, COUNTINGS)
-        for key in ("reinitialize_after", "reinitialize_above", "reinitialize_times"):
+        for key in ("reinitialize_after", "reinitialize_above", "reinitialize_times", "first_steps"):
             if not 0 <= getattr(self, key) < math.inf:
                 raise UsageError(f"recipe.{key} must be at least 0 and finite, got {getattr(self, key)}.")
         if not 0 <= self.schedule_end < math.inf:
             raise UsageError(f"recipe.schedule_end must be at least 0 and finite, got {self.schedule_end}.")
+        if self.first_loss != NONE and not self.first_steps:
+            raise UsageError(
+                f"recipe.first_steps must be above 0 with recipe.first_loss={self.first_loss}, got 0; say for how many "
+                f"steps it is minimised, or choose recipe.first_loss={NONE}."
+            )
         self._check_restart()
         self._check_updates()
         if self.steps < 0:
@@ -133,8 +145,14 @@ class Recipe:
                 f"{self.optimizer}; choose rmsprop, rmsprop_tf or sgd."
             )
 
+    def losses(self) -> dict[str, str]:
+        """Key -> the loss that it names: `loss`, and `first_loss` where there is one."""
+        return {"loss": self.loss} | ({} if self.first_loss == NONE else {"first_loss": self.first_loss})
+
     def unread_with(self, key: str) -> str:
         """The setting with which a value has no effect, such as `recipe.clipping=none`; empty if it has one."""
+        if key == "first_steps":
+            return "" if self.first_loss != NONE else f"recipe.first_loss={NONE}"
         if key == "restart" or (key.startswith("reinitialize_") and key != "reinitialize_after"):
             return "" if self.reinitialize_after else "recipe.reinitialize_after=0"
         return next(
@@ -145,7 +163,7 @@ class Recipe:
         """The registered functions and rules that the recipe names: their versions belong to a run's identity."""
         return [
             (registry.optimizers, self.optimizer),
-            (registry.losses, self.loss),
+            *((registry.losses, loss) for loss in self.losses().values()),
             (registry.restarts, self.restart),
             (registry.schedules, self.schedule),
             (registry.clippings, self.clipping),

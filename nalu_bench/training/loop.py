@@ -25,7 +25,7 @@ from nalu_bench.training.data import Data, Tensors, sharing_key, training_number
 from nalu_bench.training.kernels.kind import Shared
 from nalu_bench.training.optimizers import corrections
 from nalu_bench.training.program import Program, program_of
-from nalu_bench.training.ramps import factors
+from nalu_bench.training.ramps import acting_first, factors
 from nalu_bench.training.random.draws import Draw, Place
 from nalu_bench.training.state import Log, Selected, State
 
@@ -237,7 +237,8 @@ class _Loop:
         steps = torch.arange(self.step + 1, until + 1, device=self.device)
         recipe, penalties = self.cell.recipe, self.cell.model.penalties
         ramps = (factors(penalties[name], steps, recipe.ramp_scale) for name in self.program.penalties)
-        columns = [*corrections(recipe, steps), *ramps]
+        first = [acting_first(recipe, steps)] if self.program.two_losses else []
+        columns = [*corrections(recipe, steps), *first, *ramps]
         self.first = self.step
         self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
 

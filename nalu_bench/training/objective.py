@@ -23,19 +23,37 @@ class Bound(nn.Module):
         return self.function(self.network, *inputs)
 
 
-def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Callable[..., Tensor]:
-    """(network, x, t, noise, factors) -> loss + Σ_k λ_k R_k of one network on one batch.
+LossOf = Callable[[Tensor | None], Loss]
+"""(1 where the first loss acts, 0 where it does not, None where there is none) -> the loss of a step."""
+
+
+def in_turn(loss: Loss, first: Loss | None = None) -> LossOf:
+    """The loss of a step: `first` where that acts, else `loss`. Both are computed, as one program has all steps."""
+
+    def of(acting: Tensor | None) -> Loss:
+        if first is None or acting is None:
+            return loss
+        return lambda y, t: torch.where(acting > 0, first(y, t), loss(y, t))
+
+    return of
+
+
+def objective(task: Task, loss: LossOf, penalties: Mapping[str, Penalty]) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors, first) -> loss + Σ_k λ_k R_k of one network on one batch.
 
     A penalty with a condition counts only where the loss without penalties is below its limit.
 
     Args:
         task: its objective gives the loss and the penalties.
-        loss: the recipe's loss.
+        loss: the recipe's loss, of a step: `first` says which of two.
         penalties: the model's penalties, by name.
     """
 
-    def total(network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]) -> Tensor:
-        alone, found = task.objective(network, x, t, loss, noise)
+    def total(
+        network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor],
+        first: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        alone, found = task.objective(network, x, t, loss(first), noise)
         value = alone
         for name, penalty in found.items():
             limit = penalties[name].below
@@ -46,22 +64,26 @@ def objective(task: Task, loss: Loss, penalties: Mapping[str, Penalty]) -> Calla
     return total
 
 
-def loss_alone(task: Task, loss: Loss) -> Callable[..., Tensor]:
-    """(network, x, t, noise, factors) -> the loss without penalties; arguments as in `objective`."""
+def loss_alone(task: Task, loss: LossOf) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors, first) -> the loss without penalties; arguments as in `objective`."""
 
-    def alone(network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]) -> Tensor:
-        return task.objective(network, x, t, loss, noise)[0]
+    def alone(
+        network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor],
+        first: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        return task.objective(network, x, t, loss(first), noise)[0]
 
     return alone
 
 
-def penalties_alone(task: Task, loss: Loss) -> Callable[..., Tensor]:
-    """(network, x, t, noise, factors) -> Σ_k λ_k R_k, whatever the loss is; arguments as in `objective`."""
+def penalties_alone(task: Task, loss: LossOf) -> Callable[..., Tensor]:
+    """(network, x, t, noise, factors, first) -> Σ_k λ_k R_k, whatever the loss is; arguments as in `objective`."""
 
     def penalties(
-        network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor]
-    ) -> Tensor:
-        found = task.objective(network, x, t, loss, noise)[1]
+        network: Network, x: Tensor, t: Tensor, noise: Tensor | None, factors: Mapping[str, Tensor],
+        first: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        found = task.objective(network, x, t, loss(first), noise)[1]
         return torch.stack([factors[name] * penalty for name, penalty in found.items()]).sum()
 
     return penalties

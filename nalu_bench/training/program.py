@@ -25,7 +25,7 @@ from nalu_bench.training.compilation import Flat, Mode
 from nalu_bench.training.data import Examples, Tensors
 from nalu_bench.training.kernels.kind import Kernels, Shared, StepGraph
 from nalu_bench.training.lanes import over_seeds
-from nalu_bench.training.objective import Bound, loss_alone, mean_gates, objective, penalties_alone
+from nalu_bench.training.objective import Bound, in_turn, loss_alone, mean_gates, objective, penalties_alone
 from nalu_bench.training.random.kind import streams_of
 from nalu_bench.training.restart import RestartRule
 from nalu_bench.training.state import State, keep
@@ -44,7 +44,9 @@ class Program:
         self.mode = mode
         self.width = width
         self.network = cell.model.build(cell.task)
-        loss = registry.losses.load(cell.recipe.loss)
+        losses = cell.recipe.losses()
+        loss = in_turn(*map(registry.losses.load, losses.values()))
+        self.two_losses = len(losses) > 1
         self.goals = {
             TOTAL: Bound(self.network, objective(cell.task, loss, cell.model.penalties)),
             LOSS: Bound(self.network, loss_alone(cell.task, loss)),
@@ -129,7 +131,8 @@ class Program:
             numbers: of this step's batch (S, I, B).
             noise: the numbers (S, noise, B) that the network asked for, or None.
             constants: the values of the task's `seed_parameters` (S, ...) and `split_parameters`, see `Data`.
-            schedule: the step (from 1), the optimiser's step size and correction, and the factor of every penalty.
+            schedule: the step (from 1), the optimiser's step size and correction, whether the first of two losses
+                acts, and the factor of every penalty.
             shared: what the blocks on this draw have computed from this step's numbers.
         """
         drawn = [numbers] if noise is None else [numbers, noise]
@@ -151,8 +154,9 @@ class Program:
 
     def _step(
         self, state: State, numbers: Tensor, noise: Tensors, seed_parameters: Tensors, split_parameters: Tensors,
-        step: Tensor, step_size: Tensor, correction: Tensor, *factors: Tensor,
+        step: Tensor, step_size: Tensor, correction: Tensor, *schedule: Tensor,
     ) -> State:  # fmt: skip
+        first, factors = (schedule[:1], schedule[1:]) if self.two_losses else ((), schedule)
         named_factors = dict(zip(self.penalties, factors, strict=True))
 
         def slope(goal: str, parameters: Tensors, own: Tensors | None) -> tuple[Tensors, Tensor]:
@@ -160,7 +164,7 @@ class Program:
 
             def value_of(parameters: Tensors, numbers: Tensor, constants: Tensors, noise: Tensors, *own: Any) -> Tensor:
                 x, t = self.streams.examples(self.task, numbers, constants, split_parameters)
-                given = (x, t, noise.get("noise"), *(own or (named_factors,)))
+                given = (x, t, noise.get("noise"), *(own or (named_factors,)), *first)
                 value = functional_call(self.goals[goal], parameters, given)
                 assert isinstance(value, Tensor)
                 return value
@@ -293,7 +297,7 @@ def program_of(cell: Cell, mode: Mode, width: int = WIDTH) -> Program:
     recipe = replace(
         cell.recipe, name="", steps=0, log_every=1, ramp_scale=1.0, learning_rate=1.0, selection="last",
         reinitialize_after=0, reinitialize_counting="in_a_row", reinitialize_above=0.0, reinitialize_times=1,
-        schedule="constant", schedule_end=0.0,
+        schedule="constant", schedule_end=0.0, first_steps=0,
     )  # fmt: skip
     key = canonical([plain(cell.model), cell.task.program_key(), plain(recipe), mode.describe(), width])
     if key not in _programs:

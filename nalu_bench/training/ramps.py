@@ -1,9 +1,10 @@
-"""The factor of a penalty as a function of the step."""
+"""The factors of penalties, and which of two losses is minimised, as functions of the step."""
 
 import torch
 from torch import Tensor
 
 from nalu_bench.models.model import Penalty
+from nalu_bench.plan.recipe import Recipe
 
 
 def factors(penalty: Penalty, steps: Tensor, scale: float) -> Tensor:
@@ -16,6 +17,11 @@ def factors(penalty: Penalty, steps: Tensor, scale: float) -> Tensor:
     rise = (done - start) / (end - start) if end > start else (done >= start).double()
     ramp = rise.clamp(0, 1)
     return _weights(penalty, done, scale) * (1 - ramp if penalty.falling else ramp)
+
+
+def acting_first(recipe: Recipe, steps: Tensor) -> Tensor:
+    """1 at the given steps in which the recipe's first loss is minimised, 0 at the others; the first has t = 0."""
+    return (steps.double() - 1 < recipe.first_steps * recipe.ramp_scale).double()
 
 
 def _weights(penalty: Penalty, done: Tensor, scale: float) -> Tensor | float:

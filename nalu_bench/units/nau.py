@@ -2,8 +2,9 @@
 
 import math
 
-from torch import Tensor
+from torch import Generator, Tensor
 
+from nalu_bench.errors import unknown
 from nalu_bench.registry import register
 from nalu_bench.units import functional
 from nalu_bench.units.unit import Initialiser, Unit, uniform
@@ -12,6 +13,16 @@ from nalu_bench.units.unit import Initialiser, Unit, uniform
 def nau_range(in_features: int, out_features: int) -> float:
     """r = min(1/2, √3 · √(2 / (in + out))): Glorot's variance, capped so that W starts away from ±1."""
     return min(0.5, math.sqrt(3) * math.sqrt(2 / (in_features + out_features)))
+
+
+def beta(tensor: Tensor, generator: Generator | None) -> object:
+    """2 B - 1 with B ~ Beta(7, 7), by its definition as the middle one of 13 uniform numbers."""
+    numbers = tensor.new_empty(*tensor.shape, 13).uniform_(-1.0, 1.0, generator=generator)
+    return tensor.copy_(numbers.median(dim=-1).values)
+
+
+INITS = ("uniform", "beta")
+"""Distributions of the first weights."""
 
 
 @register("nau", version=1)
@@ -28,6 +39,8 @@ class NAU(Unit):
 
     Args:
         clamped: whether W is clamped after every step, too.
+        init: `uniform`, or `beta` for W ~ 2 Beta(7, 7) - 1, the bNAU of Mistry, Farrahi & Hare 2022 (`--beta-nau` of
+            https://github.com/bmistry4/nalm-robust-nmu).
 
     Shape: (..., in_features) -> (..., out_features).
 
@@ -40,12 +53,17 @@ class NAU(Unit):
 
     neutral = 0.0
 
-    def __init__(self, in_features: int, out_features: int, clamped: bool = True) -> None:
+    def __init__(self, in_features: int, out_features: int, clamped: bool = True, init: str = "uniform") -> None:
         super().__init__(in_features, out_features)
+        if init not in INITS:
+            raise unknown("initialisation", init, INITS)
         self.clamped = clamped
+        self.init = init
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
+        if self.init == "beta":
+            return {"W": beta}
         r = nau_range(self.in_features, self.out_features)
         return {"W": uniform(-r, r)}
 

@@ -92,7 +92,8 @@ def _ends(cell: Cell, columns: Iterable[str]) -> dict[str, tuple[float, float]]:
         if column in COUNTS:
             found[column] = (0.0, cell.recipe.reinitialize_times if column in WHOLE else math.inf)
         elif column == LOSS and not cell.model.penalties and type(task).objective is Task.objective:
-            found[column] = (registry.losses.fact(cell.recipe.loss, "lowest", -math.inf), math.inf)
+            lowest = [registry.losses.fact(loss, "lowest", -math.inf) for loss in cell.recipe.losses().values()]
+            found[column] = (min(lowest), math.inf)
         elif split in (*task.evaluated, *task.tested):
             longest = max((one for one in known if name == one or name.startswith(f"{one}_")), key=len, default=None)
             found |= {} if longest is None else {column: known[longest]}

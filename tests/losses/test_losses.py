@@ -17,6 +17,24 @@ def test_losses_of_numbers_are_torchs() -> None:
     assert torch.equal(registry.losses.load("smooth_l1")(Y, T), functional.smooth_l1_loss(Y, T))
 
 
+def test_the_correlation_is_pearsons_and_does_not_see_scale_and_offset() -> None:
+    loss = registry.losses.load("correlation")
+    y, t = (torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(n)) for n in (0, 1))
+    r = torch.corrcoef(torch.stack([y.flatten(), t.flatten()]))[0, 1]
+    assert float(loss(y, t)) == pytest.approx(1 - float(r), abs=1e-6)
+    assert float(loss(3 * y - 7, t)) == pytest.approx(float(loss(y, t)), abs=1e-6)
+    assert float(loss(t, t)) == pytest.approx(0, abs=1e-6)
+
+
+def test_a_constant_has_no_correlation_and_finite_gradients() -> None:
+    y = torch.ones(4, 1, requires_grad=True)
+    loss = registry.losses.load("correlation")(y, torch.arange(4.0).unsqueeze(1))
+    loss.backward()
+    assert float(loss.detach()) == 1.0
+    assert y.grad is not None
+    assert y.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("labels", [torch.tensor([0, 1, 1]), torch.tensor([[0], [1], [1]])])
 def test_labels_may_be_targets(labels: Tensor) -> None:
     expected = functional.cross_entropy(Y, torch.tensor([0, 1, 1]))

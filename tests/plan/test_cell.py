@@ -45,7 +45,7 @@ def test_equal_values_have_one_address_however_they_are_written(make_cell: MakeC
 OTHER: dict[str, Any] = {
     "optimizer": "rmsprop", "loss": "smooth_l1", "selection": "last", "name": "other", "kind": "other",
     "reinitialize_counting": "in_total", "schedule": "linear", "clipping": "norm", "streams": "stable_nalu",
-    "kernels": "own", "updates": "alternating",
+    "kernels": "own", "updates": "alternating", "first_loss": "smooth_l1",
     "operation": "add", "interpolation": [1, 3], "extrapolation": [[-6, -2], [2, 6]], "hidden_size": 3,
     "penalties": {"sparsity": Penalty(0.2, 5, 15)}, "layers": [Layer("nau", {}), Layer("nau", {})],
 }  # fmt: skip

@@ -24,7 +24,7 @@ from nalu_bench.tasks.ten_parameter import TenParameter
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.data import Data, training_numbers
 from nalu_bench.training.loop import Request, train_block, train_together
-from nalu_bench.training.objective import objective
+from nalu_bench.training.objective import in_turn, objective
 from nalu_bench.training.program import program_of
 from nalu_bench.training.state import State
 from nalu_bench.units import NALU
@@ -50,7 +50,7 @@ def test_a_penalty_acts_only_where_the_loss_is_below_its_limit(below: float | No
         def objective(self, *_: Any) -> tuple[Tensor, dict[str, Tensor]]:
             return 2.0 * w / w.detach() * 1.0, {"size": w.square()}
 
-    total = objective(Given(), mse, {"size": Penalty(1.0, 0, 1, below)})  # type: ignore[arg-type]
+    total = objective(Given(), in_turn(mse), {"size": Penalty(1.0, 0, 1, below)})  # type: ignore[arg-type]
     value = total(None, torch.zeros(1), torch.zeros(1), None, {"size": torch.tensor(0.5)})  # type: ignore[arg-type]
     value.backward()
     assert float(value.detach()) == 2.0 + (0.5 * 9.0 if acts else 0.0)
@@ -68,6 +68,35 @@ def test_in_training_the_condition_is_each_seeds_own(make_cell: MakeCell, tmp_pa
     assert (with_all > free).all()
     np.testing.assert_array_equal(with_some, np.where(free < limit, with_all, free))
     assert 0 < (free < limit).sum() < WIDTH
+
+
+def test_the_first_loss_is_minimised_and_recorded_before_the_other(make_cell: MakeCell, tmp_path: Path) -> None:
+    def recorded(**changes: Any) -> BlockResult:
+        cell = make_cell(penalty=Penalty(0.0, 0, 1), steps=4, log_every=1, **changes)
+        return train(cell, tmp_path / f"{len(changes)}{changes.get('first_steps')}")
+
+    first = {"first_loss": "correlation", "first_steps": 2}
+    both, alone = recorded(**first), recorded(loss="correlation")
+    plain, long = recorded(), recorded(first_loss="correlation", first_steps=40, ramp_scale=0.05)
+    losses = both.columns["train_loss"]
+    np.testing.assert_array_equal(losses[:3], alone.columns["train_loss"][:3])
+    np.testing.assert_array_equal(long.columns["train_loss"], losses)
+    assert (losses[3] != alone.columns["train_loss"][3]).all()
+    assert (losses[1] != plain.columns["train_loss"][1]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "must"),
+    [
+        ({"first_loss": "correlation"}, r"first_steps must be above 0 with recipe\.first_loss=correlation"),
+        ({"first_loss": "correlatoin", "first_steps": 2}, "did you mean 'correlation'"),
+        ({"first_loss": "cross_entropy", "first_steps": 2}, r"recipe\.first_loss=cross_entropy must get 2 outputs"),
+        ({"first_loss": "mse", "first_steps": -1}, "first_steps must be at least 0"),
+    ],
+)
+def test_a_first_loss_that_cannot_be_is_refused(make_cell: MakeCell, changes: dict[str, Any], must: str) -> None:
+    with pytest.raises(UsageError, match=must):
+        make_cell(**changes).validate()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
-"""The factor of a penalty at every step."""
+"""The factor of a penalty at every step, and which of two losses is minimised there."""
+
+from collections.abc import Callable
 
 import pytest
 import torch
 
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Penalty
-from nalu_bench.training.ramps import factors
+from nalu_bench.plan.cell import Cell
+from nalu_bench.training.ramps import acting_first, factors
 
 
 def at(penalty: Penalty, *steps: int, scale: float = 1.0) -> list[float]:
@@ -60,3 +63,8 @@ def test_stairs_that_lead_nowhere_are_refused() -> None:
 def test_a_largest_weight_without_stairs_is_refused() -> None:
     with pytest.raises(UsageError, match=r"most needs tenfold_every, got most=0\.5 alone"):
         Penalty(1.0, 0, 0, most=0.5).check("l1")
+
+
+def test_the_first_loss_acts_for_its_steps_times_the_ramp_scale(make_cell: Callable[..., Cell]) -> None:
+    recipe = make_cell(first_loss="correlation", first_steps=10, ramp_scale=0.5).recipe
+    assert acting_first(recipe, torch.tensor([1, 5, 6, 1000])).tolist() == [1, 1, 0, 0]

@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from scipy import stats
 from torch import Tensor, nn
 
+from nalu_bench.errors import UsageError
 from nalu_bench.units import NAU, Unit
 from nalu_bench.units.nau import nau_range
 
@@ -83,3 +85,15 @@ def test_without_the_clamp_weights_stay_outside_and_act_as_the_nearest_bound() -
         unit.project_()
     assert unit.W.tolist() == [[-1.5, 0.3, 1.25]]
     assert unit.penalties(x)["sparsity"].item() == pytest.approx((0.5 + 0.3 + 0.25) / 3)
+
+
+def test_beta_weights_have_the_moments_of_their_distribution() -> None:
+    W = NAU(500, 200, init="beta").W.detach()
+    beta = stats.beta(7, 7, loc=-1, scale=2)
+    assert stats.kstest(W.flatten().numpy(), beta.cdf).pvalue > 0.01
+    assert float(W.std()) == pytest.approx(beta.std(), rel=0.01)
+
+
+def test_an_unknown_distribution_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown initialisation 'betta'; did you mean 'beta'"):
+        NAU(2, 1, init="betta")

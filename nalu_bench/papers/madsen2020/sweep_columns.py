@@ -24,16 +24,19 @@ class SweepColumnsSettings(SweepSettings):
     """See `SweepColumns`."""
 
     values: list[str] = field(default_factory=list)
+    headings: dict[str, str] = field(default_factory=dict)
 
 
 @register("sweep_columns", version=1)
 class SweepColumns(Sweep):
     """A sweep of more models than one panel can hold: a column of panels for each, ours a line, printed numbers hollow.
 
-    With several operations in `layout` every model has a curve, a column and a block of the tables for each.
+    With several operations in `layout` every model has a curve, a column and a block of the tables for each, and for
+    each value of a setting beside `against`.
 
     Settings, beyond those of `sweep`: `values`, the values of `against` as they stand in settings, in the order of the
-    axis and at equal distances; without them a value is a number, and stands at its place.
+    axis and at equal distances; without them a value is a number, and stands at its place. `headings`, other settings
+    such as `loss=mse`, and the words for them in headings.
     """
 
     settings = SweepColumnsSettings
@@ -50,8 +53,10 @@ class SweepColumns(Sweep):
 
     def curve(self, line: Line) -> str:
         several = len(self.report.layout.get("operation", [])) > 1
-        operation = style.operation_label(line.place.task, line.place.operation)
-        return f"{super().curve(line)}, {operation}" if several else super().curve(line)
+        operations = [style.operation_label(line.place.task, line.place.operation)] if several else []
+        others = [f"{word}={value}" for word, value in line.place.setting.items() if word != self.report.against]
+        told = (self.report.headings.get(other, other) for other in others)
+        return ", ".join([super().curve(line), *operations, *told])
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figures, a row of panels each."""
