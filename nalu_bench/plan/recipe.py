@@ -27,7 +27,7 @@ class Recipe:
 
     Attributes:
         name: the name of the configuration (the YAML file's).
-        optimizer: a name of `training.optimizers`: adam, rmsprop or sgd.
+        optimizer: a name of `training.optimizers`: adam, rmsprop or sgd, or one of TensorFlow's, adam_tf or rmsprop_tf.
         learning_rate: step size.
         beta1: decay of the mean of gradients; adam only.
         beta2: decay of the mean of squared gradients (torch's `alpha` for rmsprop); not used by sgd.
@@ -137,12 +137,16 @@ class Recipe:
             )
 
     def _check_updates(self) -> None:
-        """Raise UsageError if an optimiser whose corrections count steps would make several updates a step."""
+        """Raise UsageError if an optimiser whose corrections count steps would make several updates a step.
+
+        One that says so in its fact `several` tells in its docstring what that changes.
+        """
         several = registry.updates.fact(self.updates, "several", False)
-        if several and registry.optimizers.fact(self.optimizer, "corrected", False):
+        corrected, allows = (registry.optimizers.fact(self.optimizer, fact, False) for fact in ("corrected", "several"))
+        if several and corrected and not allows:
             raise UsageError(
                 f"recipe.updates={self.updates} must have an optimiser whose corrections do not count the steps, got "
-                f"{self.optimizer}; choose rmsprop, rmsprop_tf or sgd."
+                f"{self.optimizer}; choose adam_tf, rmsprop, rmsprop_tf or sgd."
             )
 
     def losses(self) -> dict[str, str]:

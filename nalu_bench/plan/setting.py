@@ -37,6 +37,11 @@ class Setting(Mapping[str, str]):
         """For a reader: `hidden=4, length=10`."""
         return ", ".join(f"{word}={value}" for word, value in self.items())
 
+    def in_words(self, headings: Mapping[str, str], but: str = "") -> list[str]:
+        """Its entries without the word `but`, as headings have them: `hidden=4`, or what `headings` have for that."""
+        entries = (f"{word}={value}" for word, value in self.items() if word != but)
+        return [headings.get(entry, entry) for entry in entries]
+
     def __getitem__(self, word: str) -> str:
         return self._values[word]
 

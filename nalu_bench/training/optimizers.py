@@ -30,6 +30,21 @@ def adam(
     return step_size * mean / (square.sqrt() / correction + recipe.epsilon), (mean, square)
 
 
+@register("adam_tf", version=1, corrected=True, several=True)
+def adam_tf(
+    recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor
+) -> tuple[Tensor, Moments]:
+    """m and v as in `adam`, Δ = α_t c_t m / (√v + ε): Kingma & Ba 2015, end of section 2; Adam as TensorFlow 1 has it.
+
+    Source: `tf.train.AdamOptimizer`, where α = 0.001, β1 = 0.9, β2 = 0.999 and ε = 1e-8 by default. Deviations: t
+    counts steps; theirs counts updates, of which a step may have several. Before the first such step both are the same,
+    and where it lies after 10,000 steps, c_t is 1 to 5e-5 by then.
+    """
+    mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
+    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    return step_size * correction * mean / (square.sqrt() + recipe.epsilon), (mean, square)
+
+
 @register("rmsprop", version=1, unread=["beta1"])
 def rmsprop(
     recipe: Recipe, gradient: Tensor, moments: Moments, step_size: Tensor, correction: Tensor

@@ -62,6 +62,22 @@ def test_corrections_are_exact_also_after_millions_of_steps() -> None:
         assert correction[index].item() == pytest.approx((1 - 0.97**step) ** 0.5, rel=1e-14)
 
 
+def test_adam_tf_takes_the_steps_of_tensorflow_1() -> None:
+    """var -= lr √(1 - β2^t) / (1 - β1^t) m / (√v + ε): the kernel `ApplyAdam`."""
+    recipe = replace(RECIPE, optimizer="adam_tf", epsilon=1e-3)
+    gradients = torch.randn(STEPS, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    theirs, m, v = (torch.zeros(5, dtype=torch.float64) for _ in range(3))
+    ours, moments = torch.zeros_like(theirs), (torch.zeros_like(theirs), torch.zeros_like(theirs))
+    step_size, correction = corrections(recipe, torch.arange(1, STEPS + 1))
+    for step, gradient in enumerate(gradients):
+        m += (1 - 0.8) * (gradient - m)
+        v += (1 - 0.97) * (gradient.square() - v)
+        theirs -= 0.05 * (1 - 0.97 ** (step + 1)) ** 0.5 / (1 - 0.8 ** (step + 1)) * m / (v.sqrt() + 1e-3)
+        change, moments = optimizers.load("adam_tf")(recipe, gradient, moments, step_size[step], correction[step])
+        ours = ours - change
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-13)
+
+
 def test_rmsprop_tf_takes_the_steps_of_tensorflow_1() -> None:
     """ms += (1 - ρ) (g² - ms), var -= lr g / √(ms + ε), with ms = 1 at the start: the kernel `ApplyRMSProp`."""
     recipe = replace(RECIPE, optimizer="rmsprop_tf", beta2=0.9, epsilon=1e-3)

@@ -54,9 +54,8 @@ class SweepColumns(Sweep):
     def curve(self, line: Line) -> str:
         several = len(self.report.layout.get("operation", [])) > 1
         operations = [style.operation_label(line.place.task, line.place.operation)] if several else []
-        others = [f"{word}={value}" for word, value in line.place.setting.items() if word != self.report.against]
-        told = (self.report.headings.get(other, other) for other in others)
-        return ", ".join([super().curve(line), *operations, *told])
+        others = line.place.setting.in_words(self.report.headings, but=self.report.against)
+        return ", ".join([super().curve(line), *operations, *others])
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The three statistics of the paper's figures, a row of panels each."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,6 +40,7 @@ class FinalErrorsSettings(Settings):
 
     criterion: str
     columns: str
+    headings: dict[str, str] = field(default_factory=dict)
 
 
 @register("final_errors", version=1)
@@ -55,7 +56,7 @@ class FinalErrors(Kind):
     The figure has a heat map of success for each split, and each operation if the columns are not operations.
 
     Settings: `criterion`, the task's threshold; `columns`, the word by which the columns of the heat maps differ:
-    operation, or a word of the setting such as range.
+    operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -130,11 +131,10 @@ class FinalErrors(Kind):
         by, maps = self.report.columns, dict[str, dict[str, dict[str, float]]]()
         for line in rates:
             place = line.place
-            others = {word: value for word, value in place.setting.items() if word != by}
             operation = style.operation_label(place.task, place.operation)
             column = operation if by == "operation" else place.setting.get(by, "")
             heading = ", ".join([SPLITS[place.split], *([] if by == "operation" else [operation])])
-            name = ", ".join([style.label(place.model), *(f"{word} {value}" for word, value in others.items())])
+            name = ", ".join([style.label(place.model), *place.setting.in_words(self.report.headings, but=by)])
             rows = maps.setdefault(heading, {})
             rows.setdefault(name, {})[column] = line.ours.value
             if line.printed and line.printed.text:

@@ -1,4 +1,4 @@
-"""Pieces of sentences of the page about experiment 1, computed again from its results."""
+"""Pieces of sentences of the pages about experiments 1, 2 and 4, computed again from their results."""
 
 import functools
 from collections.abc import Callable
@@ -7,75 +7,88 @@ import pandas as pd
 
 from nalu_bench import paths
 
-RESULTS = paths.CHECKOUT / "results" / "schlor2020" / "experiment1"
+RESULTS = paths.CHECKOUT / "results" / "schlor2020"
+
+WORDS = {"add": "sums", "sub": "differences", "mul": "products", "div": "quotients"}
+RMSPROP, ONCE = "optimizer=rmsprop_tf", "reinitialized=0"
 
 
 def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
-    pages: dict[str, tuple[Callable[[], str], ...]] = {
-        "experiment1": (quotients, without, products, sums, where),
+    pages: dict[str, tuple[Callable[[str], str], ...]] = {
+        "experiment1": (shares, none_differs, once, rmsprop, exponential),
     }
-    return [piece() for piece in pages.get(page, ())]
+    return [piece(page) for piece in pages.get(page, ())]
 
 
-def quotients() -> str:
-    """Quotients over the seven distributions: ours and printed, shared and separate weights."""
-    shared, separate = (_share("div", f"single-inalu{kind}") for kind in ("_shared", ""))
-    return f"{shared[0]} % of the quotients with shared weights and {separate[0]} % with separate ones; printed are " \
-           f"{shared[1]} % and {separate[1]} %"  # fmt: skip
+def shares(page: str) -> str:
+    """The iNALUs' shares of solved seeds by operation: ours and printed, with shared and separate weights."""
+    told = []
+    for operation, word in WORDS.items():
+        (shared, printed_shared), (separate, printed_separate) = _both(page, operation)
+        told.append(f"{word} {shared} % and {separate} % (printed: {printed_shared} % and {printed_separate} %)")
+    return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def without() -> str:
-    """The same without reinitialisation."""
-    shared, separate = (_share("div", f"single-inalu{kind}", again=False)[0] for kind in ("_shared", ""))
-    return f"Without reinitialisation our quotients are {shared} % and {separate} %"
+def none_differs(page: str) -> str:
+    """How many printed rates there are, of which none differs."""
+    rates = _rates(page)
+    assert not (rates["verdict"] == "differs").any()
+    return f"None of the {rates['printed'].notna().sum()} printed rates differs"
 
 
-def products() -> str:
-    """Products: ours and printed."""
-    shared, separate = (_share("mul", f"single-inalu{kind}") for kind in ("_shared", ""))
-    return f"of the products {shared[0]} % and {separate[0]} %, printed {shared[1]} % and {separate[1]} %"
-
-
-def sums() -> str:
-    """Sums: ours and printed are the same."""
-    found = [_share("add", model) for model in ("single-inalu_shared", "single-inalu", "single-schlor_nalu_matrix")]
-    assert all(ours == printed for ours, printed in found)
-    return f"Of the sums {found[0][0]} %, {found[1][0]} % and {found[2][0]} %"
-
-
-def where() -> str:
-    """How many of the rates that differ are those of iNALUs, and to which side."""
-    rates = _rates()
-    differs = rates[rates["verdict"] == "differs"]
-    mine = differs["model"].str.contains("inalu") & ~differs["model"].str.contains("schlor")
-    higher = differs["ours"].astype(float) > differs["printed"].astype(float)
-    assert (higher == mine).all()
-    settings = differs[mine].drop_duplicates(["operation", "setting", "model"])
-    assert mine.sum() == 2 * len(settings)
-    by_operation = settings["operation"].value_counts()
-    assert [*by_operation.index] == ["mul", "div", "sub"]
-    assert by_operation["sub"] == 1
-    printed = rates[rates["printed"].notna() & rates["model"].isin(["single-inalu", "single-inalu_shared"])]
-    everything = printed.drop_duplicates(["operation", "setting", "model"])
+def once(page: str) -> str:
+    """Quotients and differences without reinitialisation, and with it."""
+    (alone, _), (separate, _) = _both(page, "div", ONCE)
+    (with_it, _), (separate_with_it, _) = _both(page, "div")
+    (differences, _), (differences_with_it, _) = (_both(page, "sub", *words)[0] for words in ((ONCE,), ()))
     return (
-        f"of products, quotients and one difference. The {len(differs)} rates that differ are {mine.sum()} of iNALUs, "
-        f"all higher, and {(~mine).sum()} of NALUs, lower; as each setting counts inside and outside, the {mine.sum()} "
-        f"are {len(settings)} settings of {len(everything)}"
+        f"Without it they solve {alone} % and {separate} % of the quotients, with it {with_it} % and "
+        f"{separate_with_it} %; and of the differences, with shared weights, {differences} % without and "
+        f"{differences_with_it} % with it"
     )
 
 
-def _share(operation: str, model: str, again: bool = True) -> tuple[str, str]:
-    """Mean share of solved seeds over the distributions, interpolation: ours and printed, in whole percent."""
-    rates = _rates()
-    told = rates["setting"].str.contains("reinitialized=0")
-    mine = rates[(rates["operation"] == operation) & (rates["model"] == model) & (told != again)]
-    mine = mine[mine["split"] == "validation"]
-    ours, printed = 100 * mine["ours"].mean(), 100 * mine["printed"].astype(float).mean()
+def exponential(page: str) -> str:
+    """Quotients of Exp(0.2), without reinitialisation and with it."""
+    rates = _rates(page)
+    mine = rates[(rates["operation"] == "div") & rates["setting"].str.startswith("range=Exp(0.2)")]
+    mine = mine[mine["model"].isin(["single-inalu", "single-inalu_shared"])]
+    for words, share in (("", 0.0), (f";{ONCE}", 1.0)):
+        assert (mine.loc[mine["setting"] == f"range=Exp(0.2){words}", "ours"] == share).all()
+    return "all quotients of Exp(0.2) are solved without it, and none with it"
+
+
+def rmsprop(page: str) -> str:
+    """Products and quotients with RMSprop; quotients without reinitialisation."""
+    (products, _), (products_separate, _) = _both(page, "mul", RMSPROP)
+    (quotients, _), (quotients_separate, _) = _both(page, "div", RMSPROP)
+    (alone, _), (alone_separate, _) = _both(page, "div", RMSPROP, ONCE)
+    return (
+        f"{products} % and {products_separate} % of the products, and {quotients} % and {quotients_separate} % of the "
+        f"quotients; without reinitialisation {alone} % and {alone_separate} % of these"
+    )
+
+
+Shares = tuple[tuple[str, str], tuple[str, str]]
+"""Ours and printed in whole percent, with shared weights, then with separate ones."""
+
+
+def _both(page: str, operation: str, *words: str) -> Shares:
+    """Shares of solved seeds of both iNALUs, means over the distributions, interpolation; in a setting with words."""
+    rates = _rates(page)
+    further = rates["setting"].str.partition(";")[2]
+    mine = rates[(rates["operation"] == operation) & (rates["split"] == "validation") & (further == ";".join(words))]
+    shared, separate = (_shares(mine[mine["model"] == f"single-inalu{kind}"]) for kind in ("_shared", ""))
+    return shared, separate
+
+
+def _shares(rates: pd.DataFrame) -> tuple[str, str]:
+    ours, printed = 100 * rates["ours"].mean(), 100 * rates["printed"].astype(float).mean()
     return f"{ours:.0f}", f"{printed:.0f}"
 
 
 @functools.cache
-def _rates() -> pd.DataFrame:
-    table = pd.read_csv(RESULTS / "table.csv")
+def _rates(page: str) -> pd.DataFrame:
+    table = pd.read_csv(RESULTS / page / "table.csv")
     return table[table["metric"] == "success_rate"]
