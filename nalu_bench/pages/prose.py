@@ -20,7 +20,8 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
 about it, if its kind of report answers anything. Of an experiment, `table2 verdicts` are the counts of all verdicts,
 `table2 compared` is the sentence on those on numbers, `table2 counted` the cells of a table of them, see `tally`, and
 `table2 same` how many undecided numbers are the printed ones; `table2 seeds`, `table2 runs` and `table2 time` are the
-seeds asked for, the runs and the time of one core. `"trask2018/*" counted` are the counts of a whole paper.
+seeds asked for, the runs and the time of one core. `compared`, `counted` and `same` are those of a whole paper, too:
+`"trask2018/*" counted`.
 """
 
 import functools
@@ -49,6 +50,11 @@ CLAIMS = re.compile(r'<span id="counted">(.*?)</span>')
 
 WHOLE = "/*"
 """The end of a mark that means all experiments of a paper."""
+
+COUNTS: dict[str, Callable[[list[Line]], str]] = {
+    "compared": compared, "counted": counted, "same": lambda lines: f"{same(lines):,}",
+}  # fmt: skip
+"""What is counted in the lines of a table, or of all tables of a paper."""
 
 BRACKETS = "[]"
 """The end of a form that shows the interval, too."""
@@ -130,10 +136,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
             "time": lambda: outcome.duration(manifest["seconds"]),
             "runs": lambda: f"{manifest['runs']:,}",
             "seeds": lambda: f"{manifest['budget']['seeds']}",
-            "compared": lambda: compared(table(folder)),
-            "counted": lambda: counted(table(folder)),
-            "same": lambda: f"{same(table(folder)):,}",
-        }
+        } | {word: functools.partial(count, table(folder)) for word, count in COUNTS.items()}
         if form not in about:
             raise unknown("number of an experiment", form, about)
         return about[form]()
@@ -144,12 +147,12 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
 
 def _of_paper(folder: Path, form: str, table: Callable[[Path], list[Line]]) -> str:
     """The counts of all experiments of a paper."""
-    if form != "counted":
-        raise unknown("number of a paper", form, ["counted"])
+    if form not in COUNTS:
+        raise unknown("number of a paper", form, COUNTS)
     found = sorted(path.parent for path in folder.glob("*/table.csv"))
     if not found:
         raise UsageError(f"there are no results in {folder.name}.")
-    return counted([line for path in found for line in table(path)])
+    return COUNTS[form]([line for path in found for line in table(path)])
 
 
 def _answer(name: str, lines: list[Line], about: str) -> str:

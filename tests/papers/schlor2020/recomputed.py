@@ -17,6 +17,7 @@ def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
     pages: dict[str, tuple[Callable[[str], str], ...]] = {
         "experiment1": (shares, none_differs, once, rmsprop, exponential),
+        "experiment2": (shares, none_differs),
     }
     return [piece(page) for piece in pages.get(page, ())]
 

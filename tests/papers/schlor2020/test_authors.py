@@ -24,6 +24,9 @@ FEW = {
 }  # fmt: skip
 """Cells with one to nine reinitialisations, made again whenever slow tests are; the others by thorough ones."""
 
+THRESHOLD, NEAR = 1e-5, 3.0
+"""Of a solved run; errors that are so many times as large or as small may fall on either side by rounding."""
+
 Case = tuple[str, str, str, str]
 
 
@@ -60,7 +63,8 @@ def test_runs_made_again_have_the_printed_numbers(case: Case) -> None:
     found, printed = outcomes(case), published(name).loc[tuple(place)]
     for split in ("validation", "extrapolation"):
         errors = np.array([getattr(outcome, split) for outcome in found])
-        assert np.mean(errors < 1e-5) == pytest.approx(printed[split, "success_rate"])
+        surely, perhaps = (np.mean(errors < factor * THRESHOLD) for factor in (1 / NEAR, NEAR))
+        assert surely - 0.01 < printed[split, "success_rate"] < perhaps + 0.01
     if PRINTED.exists():
         theirs = pd.read_csv(PRINTED)
         _, operation, trained, model = case
