@@ -64,7 +64,7 @@ def outcomes(case: Case) -> list[Outcome]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", map(marked, cases()))
+@pytest.mark.parametrize("case", [marked(case) for case in cases()])
 def test_runs_made_again_have_the_printed_numbers(case: Case) -> None:
     name, *place = case
     found, printed = outcomes(case), published(name).loc[tuple(place)]
