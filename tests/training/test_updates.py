@@ -138,6 +138,7 @@ def test_without_penalties_there_is_one_update_a_step(make_cell: MakeCell, tmp_p
 def test_what_cannot_be_trained_in_turns_is_refused(make_cell: MakeCell) -> None:
     with pytest.raises(UsageError, match=r"recipe.updates=alternating must have an optimiser whose corrections"):
         make_cell("nalu nalu", updates="alternating").recipe.validate()
+    make_cell("nalu nalu", updates="alternating", optimizer="adam_tf").recipe.validate()  # says what it does then
     with pytest.raises(UsageError, match="unknown update rule 'alternate'; did you mean 'alternating'"):
         make_cell("nalu nalu", updates="alternate").recipe.validate()
     cell = make_cell("nau nmu", **ALTERNATING)
