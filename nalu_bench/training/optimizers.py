@@ -25,8 +25,7 @@ def adam(
 
     α_t = α / (1 - β1^t) and c_t = √(1 - β2^t) come from `corrections`.
     """
-    mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
-    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    mean, square = _moments(recipe, gradient, moments)
     return step_size * mean / (square.sqrt() / correction + recipe.epsilon), (mean, square)
 
 
@@ -40,9 +39,14 @@ def adam_tf(
     counts steps; theirs counts updates, of which a step may have several. Before the first such step both are the same,
     and where it lies after 10,000 steps, c_t is 1 to 5e-5 by then.
     """
-    mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
-    square = recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
+    mean, square = _moments(recipe, gradient, moments)
     return step_size * correction * mean / (square.sqrt() + recipe.epsilon), (mean, square)
+
+
+def _moments(recipe: Recipe, gradient: Tensor, moments: Moments) -> Moments:
+    """m and v of Adam after a gradient."""
+    mean = torch.lerp(moments[0], gradient, 1 - recipe.beta1)
+    return mean, recipe.beta2 * moments[1] + (1 - recipe.beta2) * gradient * gradient
 
 
 @register("rmsprop", version=1, unread=["beta1"])

@@ -8,6 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.table import formats
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import unknown
@@ -92,7 +93,7 @@ class SweepColumns(Sweep):
 
 def _either(steps: Iterable[int]) -> str:
     """Numbers of steps for a reader: `5,000,000`, or `2,000,000 or 5,000,000`."""
-    return " or ".join(f"{count:,}" for count in sorted(set(steps)))
+    return " or ".join(map(formats.steps, sorted(set(steps))))
 
 
 def _short(value: str) -> str:

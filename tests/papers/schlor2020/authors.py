@@ -38,7 +38,7 @@ def made_again(
 ) -> Outcome:
     """One run, of 100 epochs, on the first two of some inputs; ranges as in `task.interpolation`."""
     generator = np.random.RandomState(seed)
-    x = [_sample(generator, split, inputs) for split in (inside, inside, outside)]
+    x = [sample(generator, split, inputs) for split in (inside, inside, outside)]
     t = [OPERATIONS[operation](*split[:, :2].T) for split in x]
     layers = [generator.normal(mean, 0.1, inputs) for mean in (1, -1) * (1 + separate)]
     first = np.concatenate([*layers, generator.normal(0, 0.1, 1)]).astype(np.float32)
@@ -49,7 +49,8 @@ def made_again(
     return Outcome(count, *map(float, errors))
 
 
-def _sample(generator: np.random.RandomState, distribution: list[Any], inputs: int) -> np.ndarray:
+def sample(generator: np.random.RandomState, distribution: list[Any], inputs: int) -> np.ndarray:
+    """The inputs of a split, (examples, inputs)."""
     kind, *numbers = distribution
     size = EXAMPLES * inputs
     if kind == "exponential":
