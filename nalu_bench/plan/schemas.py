@@ -30,14 +30,17 @@ def filled(schema: type[Schema], content: Any, where: str) -> Schema:
             raise unknown(f"key of {where}", str(key), known)
     if missing:
         raise UsageError(f"{where} must set {', '.join(missing)}.")
-    texts = [name for name, kind in get_type_hints(schema).items() if kind is str]
-    for key, value in content.items():
-        if key in texts and not isinstance(value, str):  # OmegaConf would write any value as a text
-            raise UsageError(f"{where}: {key} must be a text, got {value!r:.60}.")
-        try:
-            node = OmegaConf.merge(node, {key: value})
-        except OmegaConfBaseException as error:
-            raise _refused(where, schema, known[key], value, error) from None
+    for name, kind in get_type_hints(schema).items():
+        if kind is str and not isinstance(content.get(name, ""), str):  # OmegaConf would write any value as a text
+            raise UsageError(f"{where}: {name} must be a text, got {content[name]!r:.60}.")
+    try:
+        node = OmegaConf.merge(node, dict(content))  # at once: every merge copies the node
+    except OmegaConfBaseException:
+        for key, value in content.items():
+            try:
+                node = OmegaConf.merge(node, {key: value})
+            except OmegaConfBaseException as error:
+                raise _refused(where, schema, known[key], value, error) from None
     absent = sorted(OmegaConf.missing_keys(node))
     if absent:
         raise UsageError(f"{where} must set {', '.join(absent)}.")

@@ -167,6 +167,7 @@ ALIKE = {
     "madsen2020/figure3b": "madsen2020/regularization", "madsen2020/input_size": "madsen2020/regularization",
     "madsen2020/overlap": "madsen2020/regularization", "madsen2020/subset": "madsen2020/regularization",
     "madsen2020/mnist_product": "madsen2020/mnist_sum",
+    "mistry2022/arithmetic_dataset": "madsen2020/regularization",
     "schlor2020/experiment1": "schlor2020/experiment4", "schlor2020/experiment2": "schlor2020/experiment4",
     "schlor2020/experiment3": "schlor2020/experiment4", "trask2018/figure4": "trask2018/figure6",
     "trask2018/table6": "trask2018/table1", "trask2018/table8": "trask2018/table1",

@@ -13,11 +13,12 @@ from nalu_bench.plan.cell import Wanted
 from nalu_bench.verify.columns import column_faults, followed, recorded
 
 
-def first(name: str) -> Wanted:
-    return compose.plan_experiment(experiment.load(name), ["budget=smoke"]).cells[0]
+def first(name: str, *words: str) -> Wanted:
+    return compose.plan_experiment(experiment.load(name), ["budget=smoke", *words]).cells[0]
 
 
-SERIES, ONCE = first("trask2018/table2"), first("trask2018/table8")
+SERIES = first("trask2018/table2", "model=image_lstm")
+ONCE = first("trask2018/table8", "model=sequence_nac", "task.operation=add")
 
 
 def measured(want: Wanted, status: str = "finished") -> Measured:

@@ -536,7 +536,7 @@ def a_column_of_predictions_that_nothing_writes(folder: Folder) -> None:
 
 
 @forgery(TABLE1, "weights must have rows of its runs, whose parts have kept them")
-@forgery("schlor2020/experiment1", "weights must have rows of its runs, whose parts have kept them")
+@forgery("schlor2020/experiment2", "weights must have rows of its runs, whose parts have kept them")
 def all_weights_left_out(folder: Folder) -> None:
     del folder.tables["weights"]
     (folder.path / "weights.parquet").unlink()

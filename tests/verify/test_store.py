@@ -18,12 +18,12 @@ from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
 
 NAME = "madsen2020/table1"
-SMOKE = ["budget=smoke", "seeds=3", "compile=false", "device.workers=1"]
+SMOKE = ["model=nac_mul,nmu", "budget=smoke", "seeds=3", "compile=false", "device.workers=1"]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of a small experiment: six cells of three seeds."""
+    """The home of a part of an experiment: two cells of three seeds."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NALU_BENCH_HOME", str(home))
