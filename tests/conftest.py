@@ -2,7 +2,7 @@
 
 import functools
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,15 +111,12 @@ def make_cell(make_task: Callable[..., Task]) -> Callable[..., Cell]:
     return make
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Use one thread, as the runner does, and restore the number afterwards: bits are promised for a fixed number."""
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """As in the runner: bits are promised for it, and with more, tests side by side wait for each other."""
     import torch
 
-    before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -164,7 +164,6 @@ def test_a_launcher_that_gives_up_fails_the_command_and_names_what_is_left(
     assert list(home.glob("runs/.hydra/*"))
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_what_a_job_leaves_in_its_process_does_not_reach_the_next(make_cell: Any, home: Path) -> None:
     jobs = {
         name: pending([Wanted(make_cell(), (0,))], Store(home / name), Machine("cpu", False, 1))

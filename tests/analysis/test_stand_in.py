@@ -17,8 +17,6 @@ NAME = "madsen2020/mnist_sum"
 CHOSEN = [NAME, "budget=smoke", "model=image_nau,image_solved_sum"]
 DATA = "the 8x8 digits of scikit-learn instead of MNIST"
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -46,7 +46,7 @@ def test_the_dynamics_are_gymnasiums_step_by_step() -> None:
 @pytest.mark.slow
 @pytest.mark.thorough
 @pytest.mark.timeout(900)
-@pytest.mark.usefixtures("cart_pole", "one_thread")
+@pytest.mark.usefixtures("cart_pole")
 def test_the_actor_critic_keeps_the_pole_upright(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a failure in the grid world is the agent's, not the learner's."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))

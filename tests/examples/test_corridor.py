@@ -26,7 +26,7 @@ GROUPS = ["task=corridor", "model=policy", "recipe=corridor", "budget=corridor"]
 MACHINE = ["compile=false", "device.workers=1"]
 SHORT = ["budget.steps=20", "budget.log_every=10"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

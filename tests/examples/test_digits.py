@@ -27,7 +27,7 @@ GROUPS = ["task=digit_sums", "model=digit_nac", "recipe=digits", "budget=digits"
 MACHINE = ["compile=false", "device.workers=1"]
 SHORT = ["budget.steps=20", "budget.log_every=10"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ def faulty(
         yield folder
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_unit_that_raises_or_returns_a_wrong_shape_or_changes_torch_fails_its_cell_alone(
     faulty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,7 +72,7 @@ def test_what_is_faulty_is_named_to_those_who_choose_it(
     assert why in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("one_thread", "faulty")
+@pytest.mark.usefixtures("faulty")
 def test_a_task_that_ends_the_program_fails_its_cell_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "-m", "task=my_leaving,identity", "model=hidden_tanh", *TINY]) == 1
     said = capsys.readouterr()
@@ -81,7 +80,7 @@ def test_a_task_that_ends_the_program_fails_its_cell_alone(capsys: pytest.Captur
     assert "1 of 2 blocks failed" in said.err
 
 
-@pytest.mark.usefixtures("one_thread", "faulty")
+@pytest.mark.usefixtures("faulty")
 def test_a_criterion_that_is_no_number_costs_no_other_cell_its_training(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -92,7 +91,7 @@ def test_a_criterion_that_is_no_number_costs_no_other_cell_its_training(
     assert "1 of 2 blocks failed" in said
 
 
-@pytest.mark.usefixtures("one_thread", "faulty")
+@pytest.mark.usefixtures("faulty")
 def test_a_criterion_that_is_no_number_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "task=my_text_threshold", "model=hidden_tanh", *TINY]) == 1
     assert "the threshold of the task text_threshold must be a number or None, got 'low'" in capsys.readouterr().err

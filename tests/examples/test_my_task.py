@@ -14,7 +14,7 @@ from nalu_bench.tasks.task import Task
 
 Example = Callable[[str, Path], AbstractContextManager[Path]]
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -24,7 +24,7 @@ Example = Callable[[str, Path], AbstractContextManager[Path]]
 
 SMOKE = ["budget=smoke", "device.workers=1"]
 
-pytestmark = pytest.mark.usefixtures("one_thread", "my_unit")
+pytestmark = pytest.mark.usefixtures("my_unit")
 
 
 @pytest.fixture(scope="module")

@@ -204,7 +204,6 @@ def cell(model: str, *overrides: str) -> Cell:
     return compose.plan_cells(words, multirun=False).cells[0].cell
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("model", MODELS)
 def test_training_that_is_interrupted_goes_on_to_the_same_bits(model: str, tmp_path: Path) -> None:
     chosen, block, mode = cell(model), Block(0, 2), Mode("cpu", compiled=False)

@@ -27,8 +27,6 @@ from nalu_bench.training import loop
 MakeCell = Callable[..., Cell]
 MACHINE = Machine("cpu", compile=False, workers=1)
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:

@@ -113,7 +113,6 @@ def without_hashes(manifest: dict[str, Any]) -> dict[str, Any]:
     return rest | {"finished": "2026-11-20T00:00:00Z"}
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_verify_trains_finished_blocks_again_and_finds_forged_ones(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +135,6 @@ def test_verify_trains_finished_blocks_again_and_finds_forged_ones(
     assert "seed 0: extrapolation_mse" in found.err
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_part_of_another_machine_is_compared_by_its_distribution_where_its_bits_are_others(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,8 +32,6 @@ MACHINE = Machine("cpu", compile=False, workers=1)
 EAGER = Mode("cpu", compiled=False)
 ALL = Block(0)
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def missing(store: Store, cell: Cell, seeds: range) -> list[Job]:
     return pending([Wanted(cell, tuple(seeds))], store, MACHINE)

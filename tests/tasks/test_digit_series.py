@@ -23,8 +23,6 @@ SMALL = [
     "recipe.batch_size=8", "budget=smoke",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def small(*overrides: str) -> list[str]:
     """`SMALL`, with other values where the overrides give them."""

@@ -174,7 +174,6 @@ SMALL = [
 ]  # fmt: skip
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_training_depends_on_the_seed_alone_and_resumes_to_the_bit(killed_and_resumed: Callable[..., Any]) -> None:
     plan = compose.plan_cells(["task=grid_world", "model=agent_b_memory", *SMALL], multirun=False)
     expected, resumed = killed_and_resumed(plan.cells[0].cell, Block(0, 2), 3)

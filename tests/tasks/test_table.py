@@ -28,8 +28,6 @@ TINY = ["compile=false", "device.workers=1", "budget.steps=4", "budget.log_every
 SPLITS = ("train", "validation", "test", "extrapolation")
 ROWS = 100
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -50,7 +50,6 @@ def test_a_clipping_is_that_of_torch_seed_by_seed(name: str, theirs: Callable[..
         torch.testing.assert_close([gradient[seed] for gradient in clipped.values()], expected, rtol=1e-12, atol=0)
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_step_of_gradient_descent_is_as_long_as_the_largest_norm(
     make_cell: Callable[..., Cell], tmp_path: Path
 ) -> None:

@@ -39,8 +39,6 @@ EAGER = Mode("cpu", compiled=False)
 COMPILED = Mode("cpu", compiled=True)
 ALL = Block(0)
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def silent(step: int, solved: int) -> None:
     pass

@@ -28,8 +28,6 @@ EAGER = Mode("cpu", compiled=False)
 ALL = Block(0)
 KEPT = 0.75
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 class Dropout(Linear):
     """y = W (m ⊙ x / p) + b in training, m_i = 1 if its random number is below p; y = W x + b otherwise."""

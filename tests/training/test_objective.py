@@ -35,8 +35,6 @@ MakeTask = Callable[..., Task]
 EAGER = Mode("cpu", compiled=False)
 ALL = Block(0)
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def train(cell: Cell, path: Path) -> BlockResult:
     return train_block(cell, ALL, EAGER, path / "block.pt", lambda *_: None)

@@ -33,8 +33,6 @@ RULE = {
     "reinitialize_after": 2, "reinitialize_counting": "in_a_row", "reinitialize_above": 0.0, "reinitialize_times": 9,
 }  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def train(cell: Cell, path: Path, block: Block = ALL, report: Callable[[int, int], None] | None = None) -> BlockResult:
     return train_block(cell, block, Mode("cpu", compiled=False), path / "block.pt", report or (lambda *_: None))

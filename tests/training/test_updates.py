@@ -30,8 +30,6 @@ ALTERNATING: dict[str, Any] = {
     "clipping": "value", "clip_at": 0.1, "updates": "alternating", "steps": STEPS, "log_every": STEPS,
 }  # fmt: skip
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture
 def alternating(make_cell: MakeCell) -> Cell:

@@ -19,7 +19,7 @@ MakeCell, MakeTask = Callable[..., Cell], Callable[..., Task]
 
 COMPILED, ALL = Mode("cpu", compiled=True), Block(0)
 
-pytestmark = [pytest.mark.compiled, pytest.mark.usefixtures("one_thread")]
+pytestmark = pytest.mark.compiled
 
 
 def silent(step: int, solved: int) -> None:

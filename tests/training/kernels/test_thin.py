@@ -11,7 +11,7 @@ from torch import Tensor
 from nalu_bench.training import compilation
 from nalu_bench.training.kernels import thin
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiled, pytest.mark.usefixtures("one_thread")]
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
 aten = torch.ops.aten
 

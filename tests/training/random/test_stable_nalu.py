@@ -37,8 +37,6 @@ KIND = StableNALU()
 ALL = Block(0)
 LANES = ALL.seeds
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def plain_script() -> Any:
     """The script that prints the constants."""
