@@ -34,7 +34,7 @@ test: $(READY) ## run all tests but the slow ones, in minutes
 
 test-slow: $(READY) ## run the slow tests and the notebooks
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "slow and not thorough"
-	$(BIN)/python -m pytest -q --nbmake notebooks
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q --nbmake notebooks
 
 test-thorough: $(READY) ## run the longest tests, which show on more what slow ones show
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m thorough

@@ -1,4 +1,4 @@
-"""Pieces of sentences of the page about single modules, computed again from its results."""
+"""Pieces of sentences of the pages, computed again from their results."""
 
 import functools
 from collections.abc import Callable
@@ -24,6 +24,7 @@ def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
     pages: dict[str, tuple[Callable[[], str], ...]] = {
         "single_module": (reliable, below_the_nmru, last, slides, first_evaluation),
+        "arithmetic_dataset": (noise_alone, narrow_ranges, bnau, after_the_switch),
     }
     return [piece() for piece in pages.get(page, ())]
 
@@ -66,6 +67,47 @@ def first_evaluation() -> str:
     mine = runs[(runs["model"] == "single-nru") & (runs["operation"] == "mul")]
     first = mine["solved_at"].median() == mine["log_every"].iloc[0]
     return f"the median seed solves a product {'at the first evaluation' if first else 'later'}"
+
+
+NARROW = ["[-1.2, -1.1]", "[1.1, 1.2]"]
+"""The ranges of 100 inputs on which no network without the correlation solves anything."""
+
+
+def noise_alone() -> str:
+    """Whether noise alone changes the rate of no range, and on which one it is nearest to that."""
+    table = _of_100_inputs("success_rate")
+    nmu, snmu = table.loc["nmu", ""], table.loc["snmu", ""]
+    apart = (nmu["ours_high"] < snmu["ours_low"]) | (snmu["ours_high"] < nmu["ours_low"])
+    overlap = "do not overlap" if apart.any() else "overlap"
+    furthest = (nmu["ours"] - snmu["ours"]).abs().idxmax()
+    return f"the intervals of NMU and sNMU {overlap} on every range. They are furthest apart on\n  {furthest}, where"
+
+
+def narrow_ranges() -> str:
+    """Whether the networks without the correlation solve no seed on the narrow ranges, and some on all others."""
+    rates = _of_100_inputs("success_rate").xs("", level="first")["ours"].unstack()
+    unsolved = sorted(rates.columns[(rates == 0).any()])
+    who = "no network solves" if (rates[unsolved] == 0).all(axis=None) else "one network solves"
+    return f"on {' and '.join(unsolved)} {who} a seed\n  without it"
+
+
+def bnau() -> str:
+    """Whether the rates of the bNAU on the narrow ranges are held against the printed ones without a difference."""
+    mine = _of_100_inputs("success_rate").loc["snmu_beta"].droplevel("first").loc[NARROW]
+    return f"With 25 seeds beside 20\n  {'one' if (mine['verdict'] == 'differs').any() else 'neither'} is a difference"
+
+
+def after_the_switch() -> str:
+    """By how many steps after 750,000 half of the solved seeds are solved, on the wide ranges."""
+    medians = _of_100_inputs("solved_at_median").xs("first=correlation", level="first")["ours"].unstack()
+    return f"half of it within\n  {medians.drop(columns=NARROW).max(axis=None) - 750_000:,.0f} steps, on all ranges but"
+
+
+def _of_100_inputs(metric: str) -> pd.DataFrame:
+    """Model, first loss (empty for the squared error) and range -> the row of the table."""
+    table = pd.read_csv(RESULTS.with_name("arithmetic_dataset") / "table.csv")
+    words = table["setting"].str.extract(r"range=(?P<range>[^;]*)(?:;(?P<first>.*))?").fillna("")
+    return table.join(words)[table["metric"] == metric].set_index(["model", "first", "range"])
 
 
 @functools.cache
