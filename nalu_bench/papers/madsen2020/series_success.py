@@ -173,9 +173,8 @@ class SeriesSuccess(Sweep):
         panels = {metric: (label, factor) for metric, (label, _, factor) in self.panels.items()}
         curves = {model: (style.label(model), model) for model in models}
         figure = small_multiples.draw(drawn.assign(curve=drawn["model"]), panels, curves, self.report.axis)
-        runs = measured.runs[measured.runs["role"] == "cell"]
         figure.suptitle(
-            f"Lines: ours ({runs['asked'].max()} seeds, {runs['steps'].max():,} steps), 95 % bands.  "
+            f"Lines: ours ({self.scale(measured)}), 95 % bands.  "
             f"Hollow: printed ({self.experiment.printed_steps:,} steps).  Solved at: ours median, printed mean",
             fontsize=8,
         )

@@ -1,6 +1,6 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +11,7 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import Format
+from nalu_bench.analysis.table.formats import Format, span, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import UsageError
@@ -105,13 +105,17 @@ class Sweep(Success):
             axis.set_ylim(bottom=-0.03 * axis.get_ylim()[1])  # a symbol at 0 is whole
         entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
-        scale = f"{measured.runs['asked'].max()} seeds, {measured.runs['steps'].max():,} steps"
         figure.suptitle(
-            f"Filled: ours ({scale}).  Hollow: printed ({self.experiment.printed_steps:,} steps).  "
+            f"Filled: ours ({self.scale(measured)}).  Hollow: printed ({self.experiment.printed_steps:,} steps).  "
             "Bars: 95 %.  Solved at: ours median, printed mean",
             fontsize=8,
         )
         return figure, pd.concat(drawn, ignore_index=True).rename(columns={"place": self.report.against})
+
+    def scale(self, measured: Measured) -> str:
+        """Seeds and steps of our runs, such as `25 seeds, 5,000,000 steps`, for a figure."""
+        runs = measured.runs[measured.runs["role"] == "cell"]
+        return f"{span(runs.groupby('cell').size())} seeds, {either(runs['steps'])} steps"
 
     def frame(self, lines: Sequence[Line]) -> pd.DataFrame:
         """The lines in the order of the setting that varies, as a frame with its number as the column `place`."""
@@ -145,6 +149,11 @@ class Sweep(Success):
     def curve(self, line: Line) -> str:
         """The name of the curve on which a line is a point: that of its model."""
         return style.label(line.place.model)
+
+
+def either(lengths: Iterable[int]) -> str:
+    """Numbers of steps for a reader: `5,000,000`, or `2,000,000 or 5,000,000`."""
+    return " or ".join(map(steps, sorted(set(lengths))))
 
 
 def points_of(rows: pd.DataFrame, metric: str, series: str) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Statistics as functions of one value for many models: a column of panels for each, and values that may be words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,12 +8,11 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.table import formats
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import unknown
 from nalu_bench.papers.madsen2020 import small_multiples
-from nalu_bench.papers.madsen2020.sweep import Sweep, SweepSettings, points_of
+from nalu_bench.papers.madsen2020.sweep import Sweep, SweepSettings, either, points_of
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -71,8 +70,8 @@ class SweepColumns(Sweep):
         figure = small_multiples.draw(drawn, panels, curves, self.report.axis, ticks)
         means = any(line.printed_text for line in lines if line.place.metric == "solved_at_mean")
         figure.suptitle(
-            f"Lines: ours ({measured.runs['asked'].max()} seeds, {_either(measured.runs['steps'])} steps), 95 % bands\n"
-            f"Hollow: printed ({_either(self.experiment.printed_lengths)} steps)."
+            f"Lines: ours ({self.scale(measured)}), 95 % bands\n"
+            f"Hollow: printed ({either(self.experiment.printed_lengths)} steps)."
             + ("  Solved at: ours median, printed mean" if means else ""),
             fontsize=8,
         )
@@ -89,11 +88,6 @@ class SweepColumns(Sweep):
             ],
             ignore_index=True,
         )
-
-
-def _either(steps: Iterable[int]) -> str:
-    """Numbers of steps for a reader: `5,000,000`, or `2,000,000 or 5,000,000`."""
-    return " or ".join(map(formats.steps, sorted(set(steps))))
 
 
 def _short(value: str) -> str:

@@ -13,8 +13,8 @@ RATE = {"metric": "success_rate", "setting": "range=[1, 2]"}
 
 
 def runs(model: str, steps: int) -> pd.DataFrame:
-    """25 runs on [1, 2], all solved."""
-    facts = {"solved": True, "solved_at": 1000 * np.arange(1, 26), "sparsity_error": 1e-4, "steps": steps}
+    """25 runs on [1, 2] of 50 that were asked for, all solved."""
+    facts = {"asked": 50, "solved": True, "solved_at": 1000 * np.arange(1, 26), "sparsity_error": 1e-4, "steps": steps}
     return runs_of(model, 25, setting="range=[1, 2]", operation="mul", **facts)
 
 
