@@ -33,9 +33,11 @@ def copies(curves: pd.DataFrame) -> Iterator[str]:
     """A line for every run with the very curve of another seed, in a cell whose other runs have curves of their own.
 
     Each seed draws its own weights and data. Only where nothing is drawn are all curves of a cell one. Points without
-    any error, as after a divergence, are alike and do not count.
+    any error, as after a divergence, are alike and do not count. Nor do curves of step 0 alone: first weights may be
+    constants.
     """
     told = curves[curves.drop(columns=["cell", "seed", "step", "sparsity_error"], errors="ignore").notna().any(axis=1)]
+    told = told[told.groupby(["cell", "seed"])["step"].transform("max") > 0]
     marks = pd.util.hash_pandas_object(told.drop(columns=["cell", "seed"]), index=False)
     runs = marks.groupby([told["cell"], told["seed"]]).agg(lambda rows: hash(tuple(rows))).reset_index(name="curve")
     for cell, mine in runs.groupby("cell"):
