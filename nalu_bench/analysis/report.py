@@ -11,7 +11,7 @@ import pandas as pd
 
 from nalu_bench.analysis.brief import brief
 from nalu_bench.analysis.measure.manifest import overrides, stand_ins
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, seeds_by_cell
 from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.markdown import markdown, plain
@@ -173,8 +173,7 @@ class Report:
 
     def _seeds(self, wanted: int) -> str:
         """How many seeds the cells have, of how many they shall have: `25 to 50 of 100`, or `100`."""
-        runs = self.measured.runs
-        found = runs[runs["role"] == "cell"].groupby("cell").size()
+        found = seeds_by_cell(self.measured.runs)
         return (f"{span(found)} of {wanted}" if (found < wanted).any() else span(found)) or f"{wanted}"
 
     @property

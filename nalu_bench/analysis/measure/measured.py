@@ -99,6 +99,11 @@ def count_note(runs: pd.DataFrame) -> str:
     return f"{len(runs)} of {asked} seeds" if len(runs) < asked else ""
 
 
+def seeds_by_cell(runs: pd.DataFrame) -> "pd.Series[int]":
+    """How many seeds each cell has; baselines and other roles are left out."""
+    return runs[runs["role"] == "cell"].groupby("cell").size()
+
+
 def cells_with(measured: Measured, words: Mapping[str, str]) -> list[dict[str, Any]]:
     """A run of each cell that has these words, such as model="nmu"; those of other roles are left out.
 

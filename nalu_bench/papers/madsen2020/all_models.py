@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, seeds_by_cell
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.success import Success
@@ -81,7 +81,7 @@ class AllModels(Success):
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
         """The success rates of all cells, ours and printed, as two heat maps."""
         rates = [line for line in self._in_order(lines) if line.place.metric == RATE]
-        seeds = span(measured.runs.groupby("cell").size())
+        seeds = span(seeds_by_cell(measured.runs))
         maps = {
             f"Ours ({seeds} seeds, {measured.runs['steps'].max():,} steps)": _shares(
                 rates, lambda line: line.ours.value

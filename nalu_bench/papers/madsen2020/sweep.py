@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, seeds_by_cell
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
@@ -114,8 +114,8 @@ class Sweep(Success):
 
     def scale(self, measured: Measured) -> str:
         """Seeds and steps of our runs, such as `25 seeds, 5,000,000 steps`, for a figure."""
-        runs = measured.runs[measured.runs["role"] == "cell"]
-        return f"{span(runs.groupby('cell').size())} seeds, {either(runs['steps'])} steps"
+        lengths = measured.runs.loc[measured.runs["role"] == "cell", "steps"]
+        return f"{span(seeds_by_cell(measured.runs))} seeds, {either(lengths)} steps"
 
     def frame(self, lines: Sequence[Line]) -> pd.DataFrame:
         """The lines in the order of the setting that varies, as a frame with its number as the column `place`."""

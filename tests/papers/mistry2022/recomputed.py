@@ -8,7 +8,7 @@ import pandas as pd
 from nalu_bench import paths
 from nalu_bench.analysis.reports.advice import RELIABLE
 
-RESULTS = paths.CHECKOUT / "results" / "mistry2022" / "single_module"
+RESULTS = paths.CHECKOUT / "results" / "mistry2022"
 
 BEST = {
     ("add", ""): {"single_nau", "single-inalu_nalm", "single-mcfc"},
@@ -56,14 +56,14 @@ def last() -> str:
 
 def slides() -> str:
     """How many rates of the slides would differ by the simulated thresholds, and that none does by their own."""
-    table = pd.read_csv(RESULTS / "table.csv", dtype={"printed": str})
+    table = _table("single_module")
     own = table[(table["metric"] == "success_rate_mse_1e-5") & table["printed"].notna()]
     return "no printed\n  rate differs" if not (own["verdict"] == "differs").any() else "some rates differ"
 
 
 def ends() -> str:
     """Whether most rates that agree are 0 or 1, ours and the printed ones."""
-    table = pd.read_csv(RESULTS / "table.csv")
+    table = _table("single_module")
     agree = table[table["verdict"] == "agrees"]
     at_ends = (agree[["ours", "printed"]].isin([0, 1]).all(axis=1)).mean()
     return f"{'Most' if at_ends > 1 / 2 else 'Few'} that\nagree are 0 % or 100 % on both sides"
@@ -71,7 +71,7 @@ def ends() -> str:
 
 def first_evaluation() -> str:
     """Whether the median NRU solves a product at the first evaluation."""
-    runs = pd.read_csv(RESULTS / "runs.csv", usecols=["model", "operation", "solved_at", "log_every"])
+    runs = pd.read_csv(RESULTS / "single_module" / "runs.csv", usecols=["model", "operation", "solved_at", "log_every"])
     mine = runs[(runs["model"] == "single-nru") & (runs["operation"] == "mul")]
     first = mine["solved_at"].median() == mine["log_every"].iloc[0]
     return f"the median seed solves a product {'at the first evaluation' if first else 'later'}"
@@ -111,9 +111,14 @@ def after_the_switch() -> str:
     return f"half of it within\n  {medians.drop(columns=NARROW).max(axis=None) - 750_000:,.0f} steps, on all ranges but"
 
 
+@functools.cache
+def _table(experiment: str) -> pd.DataFrame:
+    return pd.read_csv(RESULTS / experiment / "table.csv")
+
+
 def _of_100_inputs(metric: str) -> pd.DataFrame:
     """Model, first loss (empty for the squared error) and range -> the row of the table."""
-    table = pd.read_csv(RESULTS.with_name("arithmetic_dataset") / "table.csv")
+    table = _table("arithmetic_dataset")
     words = table["setting"].str.extract(r"range=(?P<range>[^;]*)(?:;(?P<first>.*))?").fillna("")
     return table.join(words)[table["metric"] == metric].set_index(["model", "first", "range"])
 
@@ -121,7 +126,7 @@ def _of_100_inputs(metric: str) -> pd.DataFrame:
 @functools.cache
 def _shares() -> dict[tuple[str, str], pd.DataFrame]:
     """Operation and inputs (empty for two) -> share of solved seeds, units x ranges."""
-    table = pd.read_csv(RESULTS / "table.csv")
+    table = _table("single_module")
     rates = table[(table["metric"] == "success_rate") & (table["n_seeds"] > 0)]
     words = rates["setting"].str.extract(r"(?:inputs=(?P<inputs>\d+);)?range=(?P<range>.*)")
     rates = rates.assign(inputs=words["inputs"].fillna(""), range=words["range"])
