@@ -18,7 +18,7 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.datasets import mnist
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment
+from nalu_bench.plan import experiment, folders
 from nalu_bench.running import jobs, runner
 from nalu_bench.store.leases import Lease
 from nalu_bench.training import loop
@@ -510,7 +510,7 @@ def test_the_command_starts_at_once(arguments: list[str]) -> None:
 def test_the_page_of_run_names_the_groups_and_shows_three_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--help"]) == 0
     page = capsys.readouterr().out
-    assert all(f"{group}=" in page for group in (*compose.GROUPS, "experiment", "seeds", "hydra/launcher"))
+    assert all(f"{group}=" in page for group in (*folders.GROUPS, "experiment", "seeds", "hydra/launcher"))
     assert page.count("  nalu-bench run ") == 3
     assert max(map(len, page.splitlines())) <= 100
 

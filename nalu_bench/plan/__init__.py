@@ -1,1 +1,1 @@
-"""The plan of a command: its cells and their addresses. Nothing here imports torch; two modules import Hydra."""
+"""The plan of a command: its cells and their addresses. Nothing here imports torch; three modules import Hydra."""

@@ -23,7 +23,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, folders
+from nalu_bench.plan import compose, experiment, folders, grammar
 from nalu_bench.plan.names import check_texts
 from nalu_bench.plan.schemas import filled
 
@@ -105,7 +105,7 @@ def load(path: Path) -> File:
     if not 0 < read.microseconds < math.inf:
         raise UsageError(f"microseconds of {path.name} must be a number above 0, got {read.microseconds}.")
     for override in [*read.overrides, *(one for entry in read.experiments for one in entry.overrides)]:
-        if compose.is_for_hydra(override):
+        if grammar.is_for_hydra(override):
             raise UsageError(f"a campaign cannot set '{override}'; give it on the command line.")
     names = [entry.experiment for entry in read.experiments]
     for entry in read.experiments:

@@ -6,17 +6,17 @@ from pathlib import Path
 import yaml
 
 from nalu_bench.files import refuse_pipe
-from nalu_bench.plan import compose
+from nalu_bench.plan import configuration, folders
 
 
 def about(group: str, name: str) -> str:
     """The first sentence of the comment with which a YAML file begins; empty if there is none."""
-    return first_sentence(_comment(compose.group_files(group)[name]))
+    return first_sentence(_comment(folders.files(group)[name]))
 
 
 def shown(arguments: Sequence[str]) -> str:
     """The values that overrides choose and set, as YAML: those of the groups that they name, or all values."""
-    values = compose.configuration(arguments)
+    values = configuration.resolved(arguments)
     named = [key for key in values if any(text.startswith((f"{key}=", f"{key}.")) for text in arguments)]
     return "\n".join(_section(key, values[key]) for key in named or values).rstrip()
 
@@ -40,7 +40,7 @@ def _section(key: str, values: object) -> str:
     if not isinstance(values, dict):
         return text.rstrip()
     name = str(values["name"])
-    return f"# {key}={name}: {about(key, name)}\n{text}" if name in compose.group_files(key) else text
+    return f"# {key}={name}: {about(key, name)}\n{text}" if name in folders.files(key) else text
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]

@@ -29,6 +29,9 @@ from nalu_bench.files import read_text, require_file
 ENTRY_POINTS = "nalu_bench.conf"
 """The group of entry points that name folders inside packages."""
 
+GROUPS = ("task", "model", "recipe", "budget", "device")
+"""The groups of which a configuration has one file each."""
+
 EXPERIMENTS = "experiments"
 
 TAG = "tag:yaml.org,2002:"

@@ -27,7 +27,7 @@ from omegaconf.errors import OmegaConfBaseException
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan import processors
-from nalu_bench.plan.compose import VERSION_BASE
+from nalu_bench.plan.config_groups import VERSION_BASE
 
 CHOICE = "hydra/launcher"
 

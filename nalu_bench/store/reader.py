@@ -6,6 +6,7 @@ import stat
 import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ class Store:
             try:
                 for cell, seed in list(_trained_runs(path)):
                     seeds[cell].add(seed)
-            except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+            except (OSError, ValueError, LookupError, TypeError, csv.Error) as error:
                 warnings.warn(
                     f"{path} is damaged ({error}), so its runs do not count as finished; restore it from git.",
                     stacklevel=2,
@@ -257,12 +258,13 @@ def _trained_runs(path: Path) -> Iterator[tuple[str, int]]:
     manifest = read_json(path.parent / schema.MANIFEST)
     require_unedited(path.parent, manifest, [path.name])
     with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, strict=True)
-        if not {"cell", "seed", "status"} <= set(rows.fieldnames or ()):
-            raise ValueError("it must have the columns cell, seed, status")
-        for row in rows:
-            if row["status"] in (schema.Status.FINISHED, schema.Status.DIVERGED):
-                yield row["cell"], int(row["seed"])
+        rows = csv.reader(stream, strict=True)  # a dictionary a row takes three times as long
+        names, wanted = next(rows, []), ("cell", "seed", "status")
+        if not set(wanted) <= set(names):
+            raise ValueError(f"it must have the columns {', '.join(wanted)}")
+        for cell, seed, status in map(itemgetter(*map(names.index, wanted)), rows):
+            if status in (schema.Status.FINISHED, schema.Status.DIVERGED):
+                yield cell, int(seed)
 
 
 def _failure(path: Path) -> dict[int, str]:

@@ -35,9 +35,9 @@ def add(verbs: "asked.Verbs") -> None:
 
 def names(options: argparse.Namespace) -> int:
     """Print every name of a kind with a description; of all kinds a page, with families of names folded."""
-    from nalu_bench.plan import compose, folders
+    from nalu_bench.plan import folders
 
-    kinds = [*compose.GROUPS, "unit", "experiment", *registry.LISTED]
+    kinds = [*folders.GROUPS, "unit", "experiment", *registry.LISTED]
     if options.kind is not None and options.kind not in kinds:
         raise unknown("kind", options.kind, kinds)
     lines = _all_of(options.kind) if options.kind else page({kind: _names(kind) for kind in kinds})
@@ -78,14 +78,14 @@ def _folded(kind: str, names: Names, fewest: int, own_lines: bool) -> list[str]:
 
 
 def _names(kind: str) -> Names:
-    from nalu_bench.plan import compose, experiment
+    from nalu_bench.plan import experiment, folders
 
     if kind == "experiment":
         shipped = experiment.shipped()
         return {name: name in shipped for name in experiment.names()}
     if kind in registry.LISTED:
         return {name: entry.version is not None for name, entry in sorted(registry.LISTED[kind].entries.items())}
-    return {name: path.is_relative_to(paths.conf_dir()) for name, path in compose.group_files(kind).items()}
+    return {name: path.is_relative_to(paths.conf_dir()) for name, path in folders.files(kind).items()}
 
 
 def _about(kind: str, name: str) -> str:

@@ -13,7 +13,7 @@ from nalu_bench import paths, registry
 from nalu_bench.analysis.printed.published import read
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, folders, looks, unit_files
+from nalu_bench.plan import compose, config_groups, configuration, experiment, folders, looks, unit_files
 from nalu_bench.plan.blocks import parse_ranges
 from nalu_bench.running import memory
 from nalu_bench.tasks.task import Task
@@ -24,7 +24,7 @@ TABLE = Path(__file__).parent / "table.csv"
 """A table for tasks that read one."""
 
 
-SHAPES = compose.shapes()
+SHAPES = config_groups.shapes()
 
 PLAIN = {"single", "two_layer"}
 """The shapes of most experiments."""
@@ -33,21 +33,21 @@ IMAGES = {"agent_b_pictures", "agent_lstm_pictures", "canvas"}
 """Models that take seconds for two steps."""
 
 
-@pytest.mark.parametrize("group", [group for group in compose.GROUPS if group not in ("task", "model")])
+@pytest.mark.parametrize("group", [group for group in folders.GROUPS if group not in ("task", "model")])
 def test_every_configuration_composes_and_bears_the_name_of_its_file(group: str) -> None:
     """Those of tasks and models are composed below, where they are used."""
-    for name in compose.group_names(group):
-        assert compose._configure([(group, name)])[group].name == name
+    for name in folders.files(group):
+        assert configuration.configure([(group, name)])[group].name == name
 
 
 @pytest.mark.parametrize(
     "shape", [pytest.param(name, marks=[] if name in PLAIN else [pytest.mark.slow]) for name in SHAPES]
 )
 def test_every_unit_stands_in_every_shape_with_its_penalties(shape: str) -> None:
-    for name in compose.group_names("unit"):
-        model = compose._configure([("model", shape), ("unit", name)]).model
+    for name in folders.files("unit"):
+        model = configuration.configure([("model", shape), ("unit", name)]).model
         assert set(unit_files.load(name).penalties) == set(model.penalties)
-        if model.name not in compose.group_names("model"):
+        if model.name not in folders.files("model"):
             assert unit_files.load(name).label in looks.of_model(model.name).label
 
 
@@ -74,7 +74,7 @@ def test_wrong_units_are_refused(arguments: list[str], told: str) -> None:
         compose.plan_cells(arguments, multirun=False)
 
 
-@pytest.mark.parametrize("name", compose.group_names("task"))
+@pytest.mark.parametrize("name", folders.files("task"))
 def test_every_task_gives_examples_of_its_size(name: str) -> None:
     task = configured("task", name)
     assert task.name == name
@@ -96,7 +96,7 @@ def test_every_task_gives_examples_of_its_size(name: str) -> None:
 
 def small(name: str) -> list[str]:
     """Overrides that choose data which need no network, and short tests, of tasks that have such choices."""
-    keys = list(compose._configure([("task", name), ("budget", "smoke")]).task)
+    keys = list(configuration.configure([("task", name), ("budget", "smoke")]).task)
     choices = {"dataset": "digits", "test_lengths": "[1,10]", "validation": "200", "test_episodes": "2"}
     choices |= {"data": str(TABLE), "targets": "[y]"} if "data" in keys else {}
     return [f"task.{key}={value}" for key, value in choices.items() if key in keys]
@@ -118,13 +118,13 @@ def without_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def file(name: str) -> dict[str, Any]:
     """What the file of a model says."""
-    return folders.values(compose.group_files("model")[name])
+    return folders.values(folders.files("model")[name])
 
 
 def smoke(name: str) -> list[str]:
     """The words of a small cell of a model, on the first task that it takes."""
     model = configured("model", name)
-    task = next(task for task in compose.group_names("task") if model.skip(configured("task", task)) is None)
+    task = next(task for task in folders.files("task") if model.skip(configured("task", task)) is None)
     sizes = ["recipe.batch_size=4", "budget.steps=2", "budget.log_every=2", *small(task)]
     if type(configured("task", task)).rows is Task.rows:
         sizes.append("recipe.evaluation_size=100")
@@ -133,7 +133,7 @@ def smoke(name: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in IMAGES else []) for name in compose.group_names("model")],
+    [pytest.param(name, marks=[pytest.mark.slow] if name in IMAGES else []) for name in folders.files("model")],
 )
 def test_every_model_trains_a_smoke_cell_or_fills_the_shape_of_one_that_does(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

@@ -10,7 +10,7 @@ import yaml
 from nalu_bench.analysis import results
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment
+from nalu_bench.plan import compose, configuration, experiment
 from nalu_bench.plan.experiment import CellGroup
 
 WHOLE = """title: Mine
@@ -248,7 +248,7 @@ def test_a_file_of_too_many_levels_is_refused_and_stops_no_list(
 
 def test_brackets_that_are_nested_too_deeply_in_a_command_are_refused() -> None:
     with pytest.raises(UsageError, match="brackets must not be nested so deeply"):
-        compose.configuration(["task=ten_parameter", f"model.layers={'[' * 1000}{']' * 1000}"])
+        configuration.resolved(["task=ten_parameter", f"model.layers={'[' * 1000}{']' * 1000}"])
 
 
 def test_a_setting_of_another_type_is_told_what_it_must_be(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

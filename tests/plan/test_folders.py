@@ -10,7 +10,7 @@ from forgotten import forget
 from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment, looks
+from nalu_bench.plan import compose, experiment, folders, looks
 
 MODEL = """defaults: [two_layer_schema, _self_]
 kind: two_layer
@@ -94,7 +94,7 @@ def test_the_users_folder_may_be_that_of_a_package(install: Install, monkeypatch
     folder = install("mine_a", "mine_a.conf", {"conf/model/mine.yaml": MODEL.format("mine")})
     monkeypatch.setenv("NALU_BENCH_CONF", str(folder / "conf"))
     assert planned("mine") == 5
-    assert compose.group_names("model").count("mine") == 1
+    assert "mine" in folders.files("model")
 
 
 def test_a_name_that_is_taken_twice_is_refused_with_both_files(
@@ -107,7 +107,7 @@ def test_a_name_that_is_taken_twice_is_refused_with_both_files(
         user.write_text(MODEL.format("mine"))
         patch.setenv("NALU_BENCH_CONF", str(tmp_path / "user"))
         with pytest.raises(UsageError, match=f"every model .* mine is taken by {first} and {user}; rename one"):
-            compose.group_names("task")
+            folders.files("task")
     second = install("mine_b", "mine_b", {"model/mine.yaml": MODEL.format("mine")}) / "model/mine.yaml"
     with pytest.raises(UsageError, match=f"every model .* mine is taken by {first} and {second}; rename one"):
         planned("nmu")

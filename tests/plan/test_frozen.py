@@ -35,13 +35,18 @@ def by_size(name: str, cells: dict[str, str]) -> Any:
     return pytest.param(name, marks=pytest.mark.slow if len(cells) > LARGE else [])
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The committed runs and no others; it reads them all once."""
+    return Store(tmp_path_factory.mktemp("store"), paths.CHECKOUT / "results")
+
+
 @pytest.mark.parametrize("name", [by_size(*each) for each in frozen().items()])
-def test_cells_keep_their_digests_and_committed_runs_count_as_done(name: str, tmp_path: Path) -> None:
+def test_cells_keep_their_digests_and_committed_runs_count_as_done(name: str, store: Store) -> None:
     chosen = experiment.load(name)
     budget = results.default_budget(chosen, paths.CHECKOUT / "results")
     plan = compose.plan_experiment(chosen, [f"budget={budget}"])
     assert {f"{want.role} {want.label()}": want.cell.digest for want in plan.cells} == frozen()[name]
-    store = Store(tmp_path, paths.CHECKOUT / "results")
     reported = pd.read_csv(paths.CHECKOUT / "results" / name / "runs.csv").groupby("cell")["seed"]
     wanted = {want.cell.digest: want for want in plan.cells}
     for digest, seeds in reported:

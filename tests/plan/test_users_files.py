@@ -12,7 +12,7 @@ from forgotten import forget
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, described, experiment, looks
+from nalu_bench.plan import compose, configuration, described, experiment, looks
 
 MODEL = "defaults: [two_layer_schema, _self_]\nkind: two_layer\nname: {}\nhidden_size: 5\npenalties: {{}}\n"
 MODEL += "layers: [{{unit: nac, options: {{}}}}, {{unit: nmu, options: {{}}}}]\n"
@@ -121,7 +121,7 @@ def test_a_value_and_the_one_of_the_budget_that_it_replaces_are_not_both_given(
     for ask in (
         lambda: compose.plan_cells(["recipe=madsen2020", *arguments], multirun=False),
         lambda: compose.plan_experiment(experiment.load("madsen2020/table1"), arguments),
-        lambda: compose.configuration(arguments),
+        lambda: configuration.resolved(arguments),
     ):
         with pytest.raises(UsageError, match=words):
             ask()
@@ -137,11 +137,11 @@ def test_a_value_and_the_one_of_the_budget_that_it_replaces_are_not_both_given(
 def test_a_text_that_would_be_read_as_another_one_needs_quotes(text: str, read: str, quoted: str) -> None:
     word = f"task.targets={text}"
     with pytest.raises(UsageError, match=rf"is read as {read}: put it in quotes, as in ") as caught:
-        compose.configuration(["task=table", "task.data=my.csv", word])
+        configuration.resolved(["task=table", "task.data=my.csv", word])
     assert f"task.targets={quoted}" in str(caught.value)
     for sound in ("[11]", f"{quoted}", "[1_a]"):
-        compose.configuration(["task=table", "task.data=my.csv", f"task.targets={sound}"])
-    assert compose.configuration(["budget.steps=300_000"])["recipe"]["steps"] == 300_000
+        configuration.resolved(["task=table", "task.data=my.csv", f"task.targets={sound}"])
+    assert configuration.resolved(["budget.steps=300_000"])["recipe"]["steps"] == 300_000
 
 
 def test_a_key_written_twice_in_a_file_is_refused(conf: Path) -> None:

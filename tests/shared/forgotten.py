@@ -3,12 +3,12 @@
 import functools
 
 from nalu_bench import registry
-from nalu_bench.plan import compose, folders, unit_files
+from nalu_bench.plan import config_groups, configuration, folders, unit_files
 from nalu_bench.registry import Registry
 
 CACHES = (
-    compose._composed, compose._with_units, compose._keys_of, compose._register_schemas, folders.installed,
-    folders._refuse_one_name, folders.values, unit_files._read,
+    config_groups._composed, config_groups.with_units, config_groups._register_schemas, configuration._keys_of,
+    folders.installed, folders._refuse_one_name, folders.values, unit_files._read,
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.datasets import csv_table
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose
+from nalu_bench.plan import compose, config_groups, folders
 from nalu_bench.plan.cell import Cell
 from nalu_bench.store.reader import Store
 from nalu_bench.tasks import table
@@ -65,8 +65,8 @@ def parts(*changes: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_every_model_of_vectors_trains_on_it() -> None:
-    shapes = compose.shapes()
-    named = [name for name in compose.group_names("model") if name not in shapes]
+    shapes = config_groups.shapes()
+    named = [name for name in folders.files("model") if name not in shapes]
     models = [name for name in named if cell(f"model={name}").skip() is None]
     assert {"mlp", "linear", "relu6", "nac", "nac_mul", "nalu", "gated_nau_nmu", "nau", "nmu", "iit_nac"} <= set(models)
     assert main(["run", "-m", *words(f"model={','.join(models)}", "budget.steps=1", "budget.log_every=1")]) == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nalu_bench.cli import main
-from nalu_bench.plan import compose, experiment
+from nalu_bench.plan import experiment, folders
 from nalu_bench.verbs.families import folded
 from nalu_bench.verbs.names import LINES, WIDTH, page
 
@@ -36,20 +36,20 @@ def test_the_page_of_all_kinds_has_60_lines_of_100_columns_and_says_how_to_see_a
 
 def test_every_name_stands_on_the_page_or_belongs_to_a_family_on_it(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {word.strip(",:") for line in listed(capsys) for word in line.split()}
-    for name in [*compose.group_names("model"), *experiment.names()]:
+    for name in [*folders.files("model"), *experiment.names()]:
         first = name.split("/")[0] + "/" if "/" in name else name.split("_")[0] + "_"
         assert {name, f"{first}*"} & shown, name
 
 
 def test_a_family_has_its_count_an_example_and_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = (line for line in listed(capsys) if line.startswith("  hidden_*"))
-    count = sum(name.startswith("hidden_") for name in compose.group_names("model"))
+    count = sum(name.startswith("hidden_") for name in folders.files("model"))
     assert line.split(maxsplit=1)[1].startswith(f"{count}, such as hidden_crelu: One hidden layer of 2 without biases")
 
 
 def test_a_kind_alone_shows_every_name(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {line.split()[0] for line in listed(capsys, "model") if line.startswith("  ") and line[2] != " "}
-    assert shown == set(compose.group_names("model"))
+    assert shown == set(folders.files("model"))
 
 
 def test_a_users_own_name_is_shown_even_where_it_begins_as_a_family(
@@ -97,7 +97,7 @@ def test_of_the_tables_of_a_paper_the_paper_is_the_family() -> None:
 
 
 def test_a_page_that_would_be_too_long_has_fewer_families() -> None:
-    models = {"model": dict.fromkeys(compose.group_names("model"), True)}
+    models = {"model": dict.fromkeys(folders.files("model"), True)}
     whole = page(models)
     assert len(page(models, len(whole))) == len(whole)
     shorter = page(models, len(whole) - 1)
