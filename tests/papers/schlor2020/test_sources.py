@@ -75,6 +75,29 @@ def test_experiment_1_has_two_inputs_and_experiment_2_ten_of_which_the_first_two
     assert all(value != pytest.approx(printed, rel=0.05) for inputs, value in found.items() if inputs != features)
 
 
+def test_the_printed_numbers_of_experiment_3_contradict_the_published_script() -> None:
+    """They hang on the first weights, as they cannot with reinitialisation, and explode as with shared weights alone."""
+    printed = pd.read_csv(paths.experiments_dir() / "schlor2020" / "experiment3.published.csv")
+    printed = printed[printed["operation"].isin(["add", "sub"])]
+    means = printed["setting"].str.extract(r"means=\[(-?\d), (-?\d), (-?\d)\];deviation=(.*)").astype(float)
+    solved = (printed["metric"] == "success_rate") & (printed["split"] == "validation")
+    for chosen, expected in (
+        (solved & (means[1] == 1) & (means[2] == -1), (0, 132)),
+        (solved & (means[1] == -1) & (means[3] == 0.1), (169, 170)),
+    ):
+        seeds = printed["n_seeds"][chosen]
+        assert ((printed["printed"][chosen] * seeds).round().sum(), seeds.sum()) == expected
+    inside, outside = (
+        printed["printed"][
+            (printed["metric"] == "mse_median") & (printed["split"] == split) & (means[1] == 1) & (means[2] == 1)
+        ]
+        for split in ("validation", "extrapolation")
+    )
+    assert (len(inside), (inside < 0.01).sum(), (outside > 1e9).sum()) == (12, 12, 11)
+    assert outside.max() == pytest.approx(6.6e16, rel=0.01)
+    assert outside.max() < np.exp(40)
+
+
 def test_the_extrapolation_of_experiment_3_is_two_normals() -> None:
     """The errors of networks that learn nothing are the mean squares of targets: 7,500 for sums, 1.2e7 for products.
 
