@@ -19,7 +19,7 @@ HEAD = """# Results
 
 Made by `nalu-bench report`; nothing here is edited. The pages of `experiments/` tell what the papers leave open, what
 was chosen and what came out. `nalu-bench report --all` builds a page for every experiment and the index of all claims,
-`index.html`. `nalu-bench verify` checks every file and every number against the runs.
+`index.html`. `nalu-bench verify` checks tables, runs, curves and kept networks.
 
 Printed numbers: *agree* stands for the verdicts `exact` and `agrees`, *not decided* for `inconclusive` and
 `uninformative`, *not compared* for `fitted` and `not comparable`. Sentences, and numbers that were computed again from
@@ -41,7 +41,7 @@ def listing(experiments: Sequence["Loaded"]) -> str:
         ]
         for one in experiments
     ]
-    header = ["experiment", "what", "printed numbers", "how", "run so far", "one core needs"]
+    header = ["experiment", "what", "printed numbers", "how", "run so far", "time so far, one core"]
     return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"
 
 

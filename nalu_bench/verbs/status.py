@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 def add(verbs: "asked.Verbs") -> None:
     """Add the verb."""
-    parser = verbs.add_parser("status", help="show which runs are done, running, failed and missing")
+    parser = verbs.add_parser(
+        "status",
+        help="show which runs are done, running, failed and missing",
+        usage="nalu-bench status [options] [PAPER/ARTIFACT] [key=value ...]",
+    )
     parser.add_argument("--watch", action="store_true", help="draw it again every few seconds until all is done")
     parser.add_argument("-m", "--multirun", action="store_true", help="sweep over lists: model=nac,nalu")
     asked.add_overrides(parser)

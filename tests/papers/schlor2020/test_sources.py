@@ -76,7 +76,7 @@ def test_experiment_1_has_two_inputs_and_experiment_2_ten_of_which_the_first_two
 
 
 def test_the_printed_numbers_of_experiment_3_contradict_the_published_script() -> None:
-    """They hang on the first weights, as they cannot with reinitialisation, and explode as with shared weights alone."""
+    """They hang on the first weights, as they cannot with reinitialisation, and explode as shared weights alone do."""
     printed = pd.read_csv(paths.experiments_dir() / "schlor2020" / "experiment3.published.csv")
     printed = printed[printed["operation"].isin(["add", "sub"])]
     means = printed["setting"].str.extract(r"means=\[(-?\d), (-?\d), (-?\d)\];deviation=(.*)").astype(float)

@@ -336,10 +336,10 @@ def alike() -> str:
     five, six = WORDS[len(bounded)], WORDS[len(rest)].capitalize()
     differ = WORDS[(found["verdict"][bounded.index] == "differs").sum()]
     return (
-        f"the order of the activations is nearly the paper's: the rank correlation is {order:.2f}. The {five} bounded "
-        f"ones come within {rounded_up(near)} % of the printed errors, {differ} of which count as "
-        f"different all the same, and predicting 0 within {rounded_up(zero)} %. "
-        f"{six} others have {rest.min():.2f} to {rest.max():.2f} of them"
+        f"the order of the activations is nearly the paper's: the rank correlation is {order:.2f}. The errors of the "
+        f"{five} bounded ones are within {rounded_up(near)} % of the printed ones. {differ.capitalize()} of them "
+        f"differ all the same, since the seeds hardly vary. Predicting 0 would be within {rounded_up(zero)} %, too. "
+        f"{six} others have {rest.min():.2f} to {rest.max():.2f} of the printed errors"
     )
 
 
