@@ -94,7 +94,7 @@ def _measured(
         runs,
         _concat([_curves(kind, want, runs, store) for want in wanted], CURVES),
         _concat([_of_cell(want, runs, store.predictions(want.cell)) for want in wanted], PREDICTIONS),
-        _concat([_of_cell(want, runs, _small(kind, store, want.cell)) for want in wanted], WEIGHTS),
+        _concat([_of_cell(want, runs, _small(store, want.cell)) for want in wanted], WEIGHTS),
     )
     for before in earlier:
         found = _with_earlier(found, before, wanted)
@@ -115,10 +115,8 @@ def _curves(kind: Kind, want: Wanted, runs: pd.DataFrame, store: Store) -> pd.Da
     return _of_cell(want, runs, kept_points(curves, mine, kind.points) if len(curves) and len(mine) else curves)
 
 
-def _small(kind: Kind, store: Store, cell: Cell) -> pd.DataFrame:
-    """The small effective matrices, gates and recorded arrays of a cell; none if the kind of report has no use."""
-    if not kind.keeps_weights:
-        return pd.DataFrame(columns=["seed", "name"])
+def _small(store: Store, cell: Cell) -> pd.DataFrame:
+    """The small effective matrices, gates and recorded arrays of a cell."""
     frames = [frame for frame in (store.weights(cell), store.array_rows(cell)) if len(frame)]
     rows = _concat(frames, ["seed", "name"]).sort_values(["seed", "name"], kind="stable", ignore_index=True)
     return small_weights(rows)

@@ -23,7 +23,7 @@ from nalu_bench.analysis.table.claims import how_tested
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
-from nalu_bench.analysis.table.line import Compare, Line, Row, grouped
+from nalu_bench.analysis.table.line import Line, Row, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.plan import sweep
 from nalu_bench.plan.experiment import Experiment
@@ -223,25 +223,14 @@ def _of_few(line: Line) -> bool:
 
 
 def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:
-    """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others.
-
-    If the experiment says that its protocol is not the source's, our own claims alone are tested.
-    """
+    """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
     rows, manifest = kind.rows(measured.trained), measured.manifest
     changes, data = ", ".join(kind.experiment.changes(overrides(manifest))), stand_ins(manifest)
     reasons = ["a smoke budget"] if manifest["budget"]["name"] == "smoke" else []
     reasons += [f"changed by hand ({changes})"] if changes else []
     reasons += [data] if data else []
     reasons += _too_short(kind, manifest["budget"])
-    if reasons:
-        return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows]
-    declared = kind.experiment.incomparable
-    return [replace(row, compare=_own_alone(row.compare, declared)) for row in rows] if declared else rows
-
-
-def _own_alone(compare: Compare | None, declared: str) -> Compare:
-    """The comparison of a claim of our own; everything else is not compared, for the declared reason."""
-    return lambda printed: compare(printed) if compare and printed.own else not_comparable(declared)
+    return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows] if reasons else rows
 
 
 def _too_short(kind: Kind, budget: Mapping[str, Any]) -> list[str]:

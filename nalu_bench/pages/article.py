@@ -19,7 +19,7 @@ from nalu_bench import paths
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.markdown import escaped, plain
-from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEAN, MARGIN_MEDIAN, MARGIN_RATE
+from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
 from nalu_bench.analysis.stats.ranges import DECADES, MOST_AGREE
 from nalu_bench.analysis.stats.samples import MARGIN
@@ -28,7 +28,7 @@ from nalu_bench.analysis.table.formats import four_digits, interval
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import in_a_line
 from nalu_bench.files import require_file
-from nalu_bench.pages import document, numbers, prose, tally
+from nalu_bench.pages import document, prose, tally
 from nalu_bench.pages.claims import Outcome, by_question, claims, where
 from nalu_bench.pages.index import scale
 from nalu_bench.pages.rendered import rendered
@@ -59,7 +59,7 @@ def article(experiments: Sequence["Loaded"]) -> str:
         experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
         own=own, references=[paper.reference for paper in papers if paper.folder in printed and paper.reference],
         questions=_by_question(experiments), by_unit=_by_unit(experiments, papers),
-        same_seeds=numbers.on_same_seeds(experiments), scope=_scope(experiments),
+        same_seeds=tally.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
         compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
         data=_data(experiments), unfinished=_unfinished(experiments),
@@ -72,7 +72,6 @@ def _rules() -> dict[str, str]:
     shares = {
         "alpha": ALPHA,
         "equivalence": EQUIVALENCE,
-        "mean": MARGIN_MEAN,
         "least": LEAST_SHARE,
         "widest": MOST_AGREE,
     }
@@ -203,11 +202,11 @@ def _claim(line: Line, source: str) -> list[str]:
 
 def _numbers(experiments: Sequence["Loaded"]) -> str:
     """How many printed numbers of each experiment, and numbers recomputed from a source's runs, got which verdict."""
-    return _table(numbers.by_experiment(experiments), "experiment", "numbers", "how many", *map(str, numbers.COUNTED))
+    return _table(tally.by_experiment(experiments), "experiment", "numbers", "how many", *map(str, tally.COUNTED))
 
 
 def _by_unit(experiments: Sequence["Loaded"], papers: Sequence[_Paper]) -> str:
-    header, rows = numbers.by_unit(experiments, {paper.name: paper.title for paper in papers})
+    header, rows = tally.by_unit(experiments, {paper.name: paper.title for paper in papers})
     return _table(rows, *header)
 
 

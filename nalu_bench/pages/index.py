@@ -11,7 +11,6 @@ from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
 from nalu_bench.analysis.table.formats import span
-from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
 from nalu_bench.pages.rendered import rendered
@@ -38,7 +37,7 @@ def index(experiments: Sequence["Loaded"]) -> str:
         for number, (asks, part) in enumerate(by_question(found).items(), 1)
     ]  # fmt: skip
     of_papers = Counter(claim.outcome for claim in found if not claim.own)
-    numbers = [line for loaded in experiments for line in loaded.lines if line.counted and _is_number(line)]
+    numbers = [line for loaded in experiments for line in loaded.lines if line.counted and not line.in_words]
     verdicts = [line.verdict for line in numbers if line.verdict]
     return rendered(
         "index.html", title="nalu_bench: which claims hold?", questions=questions, answers=list(_answers(experiments)),
@@ -83,13 +82,9 @@ def scale(loaded: "Loaded") -> str:
     return f"{budget['name']}: {trained} seeds, {budget['steps']:,} steps{so_far}"
 
 
-def _is_number(line: Line) -> bool:
-    return not line.in_words
-
-
 def _numbers(loaded: "Loaded") -> dict[str, Any]:
     """The printed numbers of an experiment: how many of which kind, and their verdicts."""
-    numbers = [line for line in loaded.lines if line.counted and _is_number(line)]
+    numbers = [line for line in loaded.lines if line.counted and not line.in_words]
     counted = Counter(line.verdict for line in numbers)
     printed = [line for line in numbers if line.printed_text]
     again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)

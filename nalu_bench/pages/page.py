@@ -117,7 +117,7 @@ def _numbers(loaded: "Loaded") -> Iterator[Section]:
             "forests.html", drawn=drawn, looks=LOOKS, meanings=told, held=held, brackets=loaded.kind.brackets
         )
         yield Section("numbers", "Printed and ours", above + numbers)
-        layout = f"<details><summary>In the layout of the source</summary>{html.plain_tables(tables)}</details>"
+        layout = f"<details><summary>In the layout of the source</summary>{html.tables(tables, [])}</details>"
     else:
         layout = html.tables(tables, lines, loaded.runs)
     notes = rendered("notes.html", notes=loaded.report.remarks)
@@ -224,14 +224,10 @@ def _provenance(loaded: "Loaded") -> dict[str, Any]:
     facts["finished"] = facts["finished"][:: len(facts["finished"]) - 1 or 1]  # the first and the last
     shared, configurations = _configurations(manifest["cells"].items())
     return {
-        "command": loaded.report.command(), "run": _run_command(loaded), "time": duration(manifest["seconds"]),
+        "command": loaded.report.command(), "run": loaded.report.command("run"), "time": duration(manifest["seconds"]),
         "facts": {key: ", ".join(values) for key, values in facts.items() if values}, "blocks": len(found),
         "shared": shared, "configurations": configurations,
     }  # fmt: skip
-
-
-def _run_command(loaded: "Loaded") -> str:
-    return loaded.report.command("run")
 
 
 def _configurations(cells: Iterable[tuple[str, dict[str, Any]]]) -> tuple[str, list[dict[str, Any]]]:

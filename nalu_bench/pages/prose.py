@@ -8,7 +8,6 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
     %         30 %             our number in percent
     ,         1,395,500        in whole numbers
     .3g       0.0415           as Python formats it
-    plain     over a million   without powers of ten
     >60       14.5             a time, infinite as `> 60` if it was followed until 60
     %[] ,[] .3g[]              with its interval
     k/n       15 of 50         a rate as counts
@@ -39,7 +38,6 @@ from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.formats import in_prose
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.pages.claims import plain as plain_number
 from nalu_bench.pages.tally import compared, counted, same
 from nalu_bench.plan import experiment
 
@@ -198,6 +196,4 @@ def _written(line: Line, form: str) -> str:
 def _formatted(number: float, form: str) -> str:
     if form.startswith(">"):
         return f"> {form[1:]}" if math.isinf(number) else f"{number:.3g}"
-    if form == "plain":
-        return plain_number(number)
     return f"{100 * number + 0.0:.0f} %" if form == "%" else f"{number:,.0f}" if form == "," else f"{number:{form}}"

@@ -159,8 +159,6 @@ class File:
         settings: word -> dotted key of a value that distinguishes cells, beside those of their tasks.
         usual: word of the settings -> the value that goes without saying. A cell with this value leaves the word out.
         remarks: what a reader of the report must know, each a sentence without its full stop.
-        incomparable: why nothing that the source prints is compared, such as a protocol that is known to be another;
-            empty if it is.
         least_share: the share of the steps of the full scale from which on anything is compared.
         excerpt: the experiments that have all of its cells and printed numbers, if there are such. Its results are
             never committed, so that no printed number counts twice.
@@ -181,7 +179,6 @@ class File:
     )
     usual: dict[str, Any] = field(default_factory=dict, metadata={"must": "a mapping of words of settings to values"})
     remarks: list[str] = field(default_factory=list, metadata={"must": "a list of texts"})
-    incomparable: str = field(default="", metadata={"must": "a text"})
     least_share: float = field(default=LEAST_SHARE, metadata={"must": "a number"})
     excerpt: list[str] = field(default_factory=list, metadata={"must": "a list of experiments"})
     plain: dict[str, Plain] = field(
@@ -203,7 +200,6 @@ class Experiment:
     settings: dict[str, str] = field(default_factory=dict)
     usual: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    incomparable: str = ""
     least_share: float = LEAST_SHARE
     excerpt: list[str] = field(default_factory=list)
     plain: dict[str, Plain] = field(default_factory=dict)
@@ -353,7 +349,7 @@ def load(name: str) -> Experiment:
     budgets = {budget: _stated(values) for budget, values in read.budgets.items()}
     return Experiment(
         name, files[name].parent, read.title, read.source, budgets, read.cells, read.report, read.settings, read.usual,
-        read.remarks, read.incomparable, read.least_share, read.excerpt, read.plain,
+        read.remarks, read.least_share, read.excerpt, read.plain,
     )  # fmt: skip
 
 

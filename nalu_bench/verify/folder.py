@@ -162,7 +162,7 @@ def _contradictions(folder: Path, measured: Measured, plan: Plan) -> Iterator[st
     yield from lost_points(measured, kind.points)
     yield from copies(measured.curves)
     yield from impossible(measured, plan.cells)
-    yield from network_faults(measured, plan.cells, kind.keeps_weights)
+    yield from network_faults(measured, plan.cells)
     yield from wrong_facts(measured, kind, plan.cells)
 
 

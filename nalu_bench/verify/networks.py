@@ -17,13 +17,12 @@ ROUNDING = 1e-5
 """How far a mean over a few numbers in single precision may be from the same mean in another order."""
 
 
-def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: bool = True) -> Iterator[str]:
+def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
     """A line for every run whose matrices, gates or predictions are lost, or contradict its row, its model or its task.
 
     Args:
         measured: runs, weights and predictions.
         wanted: the cells of the plan.
-        keeps_weights: whether its kind of report keeps matrices, see `Kind`.
     """
     runs = measured.runs[measured.runs["status"].isin(TRAINED)]
     if runs.empty:
@@ -39,7 +38,7 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted], keeps_weights: 
         if want.cell.digest in weights:
             yield from matrix_faults(want.cell, weights[want.cell.digest], rows)
             yield from gate_faults(want.cell, weights[want.cell.digest])
-        elif keeps_weights and want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
+        elif want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         if want.cell.digest in predictions:
             yield from _probe_faults(want.cell.task.probes(), predictions[want.cell.digest])

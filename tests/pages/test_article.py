@@ -16,7 +16,7 @@ import yaml
 from nalu_bench import paths
 from nalu_bench.analysis.outcome import duration
 from nalu_bench.analysis.stats.samples import compare_values
-from nalu_bench.pages import article, numbers, prose
+from nalu_bench.pages import article, prose, tally
 from nalu_bench.pages.build import reported
 from nalu_bench.pages.listing import listing
 from nalu_bench.pages.title_page import title_page
@@ -78,7 +78,7 @@ def test_an_experiment_of_a_package_needs_no_page_and_its_title_is_text(tmp_path
 def test_every_printed_number_that_counts_is_in_the_table_by_unit_once() -> None:
     experiments = list(reported(RESULTS))
     titles = {one.experiment.folder.name: one.experiment.folder.name for one in experiments}
-    header, rows = numbers.by_unit(experiments, titles)
+    header, rows = tally.by_unit(experiments, titles)
     shown = pd.DataFrame(rows, columns=header).replace("", 0)
     tables = pd.concat(
         [pd.read_csv(one.folder / "table.csv", dtype=str).fillna("").assign(paper=one.experiment.folder.name)

@@ -31,16 +31,15 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def typed(frame: pd.DataFrame) -> dict[Place, Printed]:
-    """The printed number of every place. `deviation` is a column of recomputed numbers alone."""
+    """The printed number of every place."""
     return {Place.parse(row, KEYS): _printed(row) for row in frame.to_dict("records")}
 
 
 def _printed(row: Mapping[Hashable, str]) -> Printed:
-    seeds, deviation = row["n_seeds"], row.get("deviation", "")
+    seeds = row["n_seeds"]
     return Printed(
-        row["printed"], row["printed_low"], row["printed_high"], int(seeds) if seeds else None, row["source"],
-        float(deviation) if deviation else None,
-    )  # fmt: skip
+        row["printed"], row["printed_low"], row["printed_high"], int(seeds) if seeds else None, row["source"]
+    )
 
 
 def read_keyed(path: Path, columns: Sequence[str]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ A `<artifact>.recomputed.csv` has one row per plain mean, with the keys of the p
 `deviation` is the sample standard deviation (divisor n - 1), if it is known. `n_seeds` is the number of seeds in the
 mean. Means of solved steps and of sparsity errors are over solved seeds only. Among the printed numbers such a row has
 a metric of its own, `<metric>_recomputed`. The printed number is shown and never compared. The recomputed one is shown
-beside our plain mean, and is compared if its deviation is known.
+beside our plain mean, and the seeds behind both are compared if every seed of the source is known.
 """
 
 import math
@@ -26,7 +26,7 @@ OWN_COLUMNS = [*KEYS, "recomputed", "deviation", "n_seeds", "printed_model", "so
 def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
     """The printed numbers, followed by the recomputed ones of the experiment, if there are any.
 
-    Recomputed numbers have 95 % Student intervals. The column `deviation` is empty for printed numbers.
+    Recomputed numbers have 95 % Student intervals.
 
     Raises:
         UsageError for a mean or a deviation that is no number of at least 0, and for a row without a printed number.
@@ -41,8 +41,8 @@ def add_recomputed(published: pd.DataFrame, path: Path) -> pd.DataFrame:
         printed=given["recomputed"],
         printed_low=[low for low, _ in intervals],
         printed_high=[high for _, high in intervals],
-    )[[*COLUMNS, "deviation"]]
-    return pd.concat([published.assign(deviation=""), rows], ignore_index=True)
+    )[COLUMNS]
+    return pd.concat([published, rows], ignore_index=True)
 
 
 def _check(given: pd.DataFrame, published: pd.DataFrame, path: Path) -> None:

@@ -34,11 +34,6 @@ def tables(layouts: Sequence[Table], lines: Sequence[Line], runs: pd.DataFrame |
     return _rendered("tables.html", tables=_shown(layouts, reasons), rows=list(reasons.values()))
 
 
-def plain_tables(layouts: Sequence[Table]) -> str:
-    """The same with verdicts that only stand there."""
-    return _rendered("tables.html", tables=_shown(layouts, {}), rows=[])
-
-
 def numbers(lines: Sequence[Line], runs: pd.DataFrame, named: Mapping[str, str]) -> str:
     """A table for every measure, a row for each printed number: ours, the verdict; empty without printed ones.
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ class Cells(Kind):
     our seeds, see `compare_single`. Source: ours. Settings: none.
     """
 
-    apart: ClassVar[tuple[str, ...]] = ()
+    bounds = True
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         found = self.criteria(cell, others)

@@ -54,7 +54,6 @@ class Kind:
             checks this itself.
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
         own_words: words of settings that its rows have beside those of the cells, such as `length`.
-        keeps_weights: whether the results keep small weights and recorded arrays.
         bounds: whether a printed number may be a bound, such as >999; otherwise it must be a number.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
@@ -75,8 +74,7 @@ class Kind:
     apart: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[int] = POINTS
     own_words: ClassVar[tuple[str, ...]] = ()
-    keeps_weights: ClassVar[bool] = True
-    bounds: ClassVar[bool] = True
+    bounds: ClassVar[bool] = False
     shows_notes: ClassVar[bool] = False
     report: Any  # of the class `settings`
 

@@ -84,7 +84,6 @@ class Leaderboard(Kind):
         f"{RATE}_mse_1e-5": "Share of seeds whose mean squared error is at most 1e-5"
     }
     points: ClassVar[int] = 10
-    bounds = False
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)

@@ -19,7 +19,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
 from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
-from nalu_bench.analysis.stats.compare import compare_means, compare_medians, compare_rates
+from nalu_bench.analysis.stats.compare import compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
@@ -132,8 +132,6 @@ class Success(Kind):
         """The seeds of the source, cell by cell, if they are published."""
         return read_seeds(self.experiment.seeds)
 
-    bounds = False
-
     def needs(self) -> Sequence[str]:
         return [*self.report.below]
 
@@ -211,10 +209,9 @@ class Success(Kind):
             return against_rate(int(passing(runs, *self.further[metric]).sum()), len(runs))(printed)
         solved = runs[runs["solved"]]
         behind = self.seeds.get(place)
-        if metric.endswith(RECOMPUTED) and behind is not None:
-            return _compare_samples(metric, runs, behind)
         if metric.endswith(RECOMPUTED):
-            return _compare_recomputed(solved[SAMPLES[metric.removesuffix(RECOMPUTED)]].to_numpy(float), printed)
+            unknown_seeds = not_comparable("not every seed of the source is known")
+            return unknown_seeds if behind is None else _compare_samples(metric, runs, behind)
         rate = self.published.get(place.at(split=self.split, metric="success_rate"))
         if rate is None or not rate.text or not printed.n_seeds:
             missing = "number of seeds" if rate and rate.text else "success rate"
@@ -245,7 +242,7 @@ class Success(Kind):
             above = [style.operation_label(part[0].place.task, operation)] if several else []
             for cell, group in grouped(part, lambda line: line.place.cell()).items():
                 names = [*above, ", ".join(filter(None, [style.label(cell.model), str(cell.setting)]))]
-                for texts in _texts(by_metric(group), columns, compared, bool(self.seeds)):
+                for texts in _texts(by_metric(group), columns, compared):
                     rows.append([*names, *texts])
                     names = [""] * len(names)
                 above = [""] * len(above)
@@ -314,23 +311,13 @@ def _compare_samples(metric: str, runs: pd.DataFrame, theirs: pd.DataFrame) -> C
     return compare_values(ours[column].dropna(), solved[column].dropna())
 
 
-def _compare_recomputed(values: np.ndarray, recomputed: Printed) -> Comparison:
-    """Compare our sample with a recomputed mean."""
-    seeds = recomputed.n_seeds or 0
-    if seeds < 2:
-        return not_comparable(f"a mean needs 2 solved seeds, the recomputed one has {seeds}")
-    if recomputed.deviation is None:
-        return not_comparable("the spread over the authors' seeds is not published")
-    return compare_means(values, recomputed.number(), recomputed.deviation, seeds)
-
-
 def _texts(
-    cells: Mapping[str, Line], columns: Mapping[str, tuple[str, Format]], compared: bool, by_seed: bool
+    cells: Mapping[str, Line], columns: Mapping[str, tuple[str, Format]], compared: bool
 ) -> Iterator[list[Shown]]:
     """The lines of one cell in the table: each has a name and one entry per metric, the `columns`.
 
     Printed numbers and verdicts have lines if there are any in the table, so that it is `compared`. Recomputed means
-    have a verdict of their own, which is `by_seed` where every seed of the source is known.
+    have a verdict of their own.
     """
     seeds = max(line.n_seeds for line in cells.values())
     renewed = {metric: cells[metric + RECOMPUTED] for metric in columns if metric + RECOMPUTED in cells}
@@ -347,5 +334,4 @@ def _texts(
     if renewed:
         yield entries("ours, plain mean", Ours, renewed)
         yield entries("theirs, plain mean", Theirs, renewed)
-        verdict = "verdict on seeds, not means" if by_seed else "verdict on plain means"
-        yield entries(verdict, lambda line, _: Judged(line), renewed)
+        yield entries("verdict on seeds, not means", lambda line, _: Judged(line), renewed)

@@ -21,9 +21,6 @@ MARGIN_RATE = 0.15
 MARGIN_MEDIAN = math.log(1.5)
 """Medians agree if the 90 % interval of their log-ratio lies within so much of 0: a factor of 1.5 (our choice)."""
 
-MARGIN_MEAN = 0.5
-"""Means agree if the 90 % interval of their difference lies within so much of 0, relative to theirs (our choice)."""
-
 SMALLEST_P = 1e-6
 """No p-value of a claim is given as smaller."""
 
@@ -115,55 +112,6 @@ def compare_medians(samples: ArrayLike, printed_median: float, printed_solved: i
     )
     by = times(median, printed_median, Better.LOWER)
     return alone(difference, low, high, p_value, within, MARGIN_MEDIAN, "a factor of 1.5", by, reason)
-
-
-def compare_means(samples: ArrayLike, mean: float, deviation: float, count: int) -> Comparison:
-    """Compare the plain mean of our samples with a printed mean whose deviation and number of seeds are known.
-
-        x̄ - x̄0 ± t s sqrt(1/n + 1/n0),   s² = ((n - 1) s1² + (n0 - 1) s0²) / (n + n0 - 2)
-
-    with Student's 97.5 % quantile t of n + n0 - 2 degrees of freedom. `agrees` needs 0 inside and the
-    90 % interval within x̄0 / 2 of 0 (our choice).
-
-    Source: Student 1908, Biometrika 6, 1-25. Deviations: none; ours, because `scipy.stats.ttest_ind_from_stats` has no
-    interval. The question is whether both samples come from one distribution, hence one variance, estimated from both.
-    This matters if a few seeds are solved a hundred times later than the rest: 25 of our seeds may include none of
-    these, and do not show that spread. In simulations of such populations (4, 25 or 100 of ours, 100 of theirs) the
-    share of `differs` alone is 3 to 9 %. It is largest for 25 of ours where 1 seed in 50 is late.
-
-    Args:
-        samples: ours, not negative, one per solved seed. mean, deviation, count: theirs, the deviation with divisor
-        n0 - 1; mean positive, count at least 2.
-
-    Returns: the comparison alone (see `verdicts.settle`); difference and limits are in the unit of the samples.
-    Inconclusive, without a p-value, for fewer than 2 samples.
-
-    Raises: ValueError for samples that are negative or not finite, or other arguments outside their range.
-
-    >>> compare_means([90.0, 100.0, 110.0], 105.0, 10.0, 100).verdict
-    <Verdict.AGREES: 'agrees'>
-    """
-    x = np.asarray(samples, dtype=np.float64)
-    if not np.all((x >= 0) & np.isfinite(x)):
-        raise ValueError(f"samples must be finite and not negative, got {x}: pass those of solved seeds only")
-    if not (0 < mean < math.inf and 0 <= deviation < math.inf and count >= 2):
-        raise ValueError(
-            f"mean must be positive, deviation at least 0, count at least 2, got {mean}, {deviation} and {count}"
-        )
-    if x.size < 2:
-        return Comparison(Verdict.INCONCLUSIVE, notes=(f"a mean needs 2 solved seeds, ours has {x.size}",))
-    freedom = x.size + count - 2
-    squares = float(np.sum((x - x.mean()) ** 2)) + (count - 1) * deviation**2
-    error = math.sqrt(squares / freedom * (1 / x.size + 1 / count))
-    difference = float(x.mean()) - mean
-    low, high, p_value = student(difference, error, freedom)
-    reason = (
-        f"a mean of {x.mean():.4g} over {x.size} solved seeds against {mean:.4g} over {count}: a difference of "
-        f"{difference:.3g}, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
-    )
-    by = times(float(x.mean()), mean, Better.LOWER)
-    within = student(difference, error, freedom, EQUIVALENCE)[:2]
-    return alone(difference, low, high, p_value, within, MARGIN_MEAN * mean, "half the printed mean", by, reason)
 
 
 def alone(

@@ -181,34 +181,17 @@ def mean_difference(samples: ArrayLike, others: ArrayLike, confidence: float = 0
     >>> f"{difference:.1f} {low:.3f} {high:.3f}"
     '2.0 -0.484 4.484'
     """
-    return _welch(samples, others, confidence)[:3]
-
-
-def welch_p_value(samples: ArrayLike, others: ArrayLike) -> float:
-    """The two-sided p-value of equal means, the smallest at which the interval of `mean_difference` excludes 0.
-
-    Without any spread it is 1 for equal means and 0 for others; nan if a side has one sample.
-
-    >>> f"{welch_p_value([1.0, 2.0, 3.0], [0.0, 0.0, 0.0]):.3f}"
-    '0.074'
-    """
-    return _welch(samples, others)[3]
-
-
-def _welch(samples: ArrayLike, others: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float, float]:
-    """The difference of two means, its limits and the p-value of its being 0."""
     x, y = _checked_samples(samples), _checked_samples(others)
     difference = float(x.mean() - y.mean())
     if min(x.size, y.size) < 2:
-        return difference, math.nan, math.nan, math.nan
+        return difference, math.nan, math.nan
     if not np.ptp(x) and not np.ptp(y):
-        return difference, difference, difference, float(difference == 0)
+        return difference, difference, difference
     with warnings.catch_warnings():
         # A constant side is no matter: its variance is exactly 0.
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
-        test = scipy.stats.ttest_ind(x, y, equal_var=False)
-    limits = test.confidence_interval(confidence)
-    return difference, float(limits.low), float(limits.high), float(test.pvalue)
+        limits = scipy.stats.ttest_ind(x, y, equal_var=False).confidence_interval(confidence)
+    return difference, float(limits.low), float(limits.high)
 
 
 def gamma_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:

@@ -37,7 +37,6 @@ class Printed:
         text: as printed; empty if the place is there and no number is. low, high: its printed interval, or empty.
         n_seeds: the number of seeds behind it; None if it is not printed.
         source: where it is printed.
-        deviation: the standard deviation over its seeds, if it is recomputed and this is known.
     """
 
     text: str
@@ -45,7 +44,6 @@ class Printed:
     high: str = ""
     n_seeds: int | None = None
     source: str = ""
-    deviation: float | None = None
 
     @property
     def own(self) -> bool:

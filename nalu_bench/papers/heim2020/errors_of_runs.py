@@ -124,7 +124,6 @@ class ErrorsOfRuns(Kind):
         "median": "Median of the runs",
         "median_spread": "Spread of the runs around their median",
     }
-    bounds = False
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
         found = super().words(cells)

@@ -13,7 +13,7 @@ from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, check_lengths
+from nalu_bench.analysis.reports.kind import check_lengths
 from nalu_bench.analysis.table.formats import three_digits
 from nalu_bench.analysis.table.layout import Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
@@ -77,7 +77,7 @@ class SeriesSuccess(Sweep):
     }
 
     def check(self, cells: Sequence[Wanted]) -> None:
-        Kind.check(self, cells)
+        super().check(cells)
         check_lengths(self.report.kind, cells)
         if self.report.criterion != REFERENCE:
             raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")

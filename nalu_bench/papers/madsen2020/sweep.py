@@ -9,6 +9,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, seeds_by_cell
 from nalu_bench.analysis.render import style
+from nalu_bench.analysis.reports.kind import place_of
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, span, steps
@@ -16,6 +17,7 @@ from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, 
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.madsen2020.side_by_side import Column, side_by_side
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -54,6 +56,20 @@ class Sweep(Success):
         "sparsity_error_mean": ("Sparsity error", "sparsity_error_mean", 1.0),
     }
     """Our metric -> the name of its axis, the metric that the paper prints in its place, the factor of the axis."""
+
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        shown = {"claims": self.report.claims, "below": self.report.below}
+        if more := " and ".join(word for word, value in shown.items() if value):
+            raise UsageError(
+                f"a report of kind {self.report.kind} has no place for {more}, got them in {self.experiment.name}; "
+                "leave them out, or choose the kind success."
+            )
+        word = self.report.against
+        for place in (place_of(want) for want in cells if want.role == "cell" and word not in self.own_words):
+            if word not in place.setting:
+                raise self._without(word)
+            self.number(place.setting[word])
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         placed = self.placed(lines)
@@ -130,17 +146,28 @@ class Sweep(Success):
         """
         word = self.report.against
         if not all(word in line.place.setting for line in lines):
-            raise UsageError(
-                f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`."
-            )
+            raise self._without(word)
         same = grouped(lines, lambda line: (self.curve(line), line.place.metric, self.at(line)))
         if len(same) < len(lines):
             raise UsageError(f"a sweep draws one line a model, and {self.experiment.name} has two for some {word}.")
         return sorted(lines, key=self.at)
 
+    def _without(self, word: str) -> UsageError:
+        return UsageError(f"a sweep needs {word} in every setting: {self.experiment.name} must name it in `settings`.")
+
     def at(self, line: Line) -> float:
-        """Where a line stands on the axis: the number of the setting that varies."""
-        return float(line.place.setting[self.report.against])
+        """Where a line stands on the axis."""
+        return self.number(line.place.setting[self.report.against])
+
+    def number(self, value: str) -> float:
+        """The place on the axis of a value of the setting that varies."""
+        try:
+            return float(value)
+        except ValueError:
+            raise UsageError(
+                f"{self.report.against} of {self.experiment.name} must have numbers for an axis, got {value}; list its "
+                "values under `values` of a report of kind sweep_columns."
+            ) from None
 
     def told(self, at: float) -> str:
         """The value at a place of the axis, for a reader."""

@@ -42,11 +42,11 @@ class SweepColumns(Sweep):
     settings = SweepColumnsSettings
     report: SweepColumnsSettings
 
-    def at(self, line: Line) -> float:
-        values, value = self.report.values, line.place.setting[self.report.against]
+    def number(self, value: str) -> float:
+        values = self.report.values
         if values and value not in values:
             raise unknown(f"value of {self.report.against} in the report of {self.experiment.name}", value, values)
-        return float(values.index(value)) if values else super().at(line)
+        return float(values.index(value)) if values else super().number(value)
 
     def told(self, at: float) -> str:
         return _short(self.report.values[int(at)]) if self.report.values else super().told(at)

@@ -56,6 +56,7 @@ class IdentityIntegers(Identity):
 
     settings = IdentityIntegersSettings
     report: IdentityIntegersSettings
+    bounds = True
     metrics: ClassVar[Mapping[str, Span | None]] = {**Identity.metrics, MAE: (0, math.inf)}
 
     def check(self, cells: Sequence[Wanted]) -> None:

@@ -30,7 +30,9 @@ def against_curve(samples: Array, off: float) -> Compare:
     def compare(printed: Printed) -> Comparison:
         if not printed.text:
             return not_comparable(NOTHING_PRINTED)
-        if samples.size < 2 or not printed.n_seeds:
+        if not printed.n_seeds:
+            return not_comparable("the number of runs behind it is not printed")
+        if samples.size < 2:
             return Comparison(Verdict.INCONCLUSIVE, reason=f"a mean needs 2 seeds, got {samples.size}")
         mean, spread, value = float(samples.mean()), float(samples.std(ddof=1)), printed.number()
         theirs = abs(float(printed.high) - float(printed.low)) / BAND if printed.low and printed.high else spread

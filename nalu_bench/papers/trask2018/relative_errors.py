@@ -72,6 +72,7 @@ class RelativeErrors(Kind):
     `relative_claims.Sentence`.
     """
 
+    bounds = True
     apart = ("task", "setting", "operation", "model")
     settings = RelativeErrorsSettings
     report: RelativeErrorsSettings

@@ -112,7 +112,6 @@ def test_recomputed_means_stand_beside_the_printed_ones_under_their_own_metric(t
         + f"\n{keys},nmu,solved_at_mean,14100.0,1000,94,NMU,here\n{keys},nalu,solved_at_mean,,,0,NALU,here\n"
     )
     rows = recomputed.add_recomputed(printed, path)
-    assert rows["deviation"].tolist() == [""] * 12 + ["1000", ""]
     added = rows.iloc[-2:]
     assert set(added["metric"]) == {"solved_at_mean_recomputed"}
     assert added["printed"].tolist() == ["14100.0", ""]

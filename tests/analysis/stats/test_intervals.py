@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
@@ -21,7 +22,6 @@ from nalu_bench.analysis.stats.intervals import (
     newcombe_interval,
     student,
     student_interval,
-    welch_p_value,
     wilson_interval,
 )
 
@@ -295,16 +295,16 @@ def test_student_interval_needs_two_numbers_that_are_not_negative() -> None:
         student_interval(-1.0, 1.0, 5)
 
 
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
 @pytest.mark.parametrize("others", [[15.0] * 5, [3.0, 5.0]])
-def test_the_welch_p_value_inverts_the_interval_even_if_a_side_is_constant(others: list[float]) -> None:
+def test_welchs_interval_inverts_his_test_even_if_a_side_is_constant(others: list[float]) -> None:
     sample = np.array([41.0, 40.0, 41.0, 24.0, 41.0])
     difference, low, high = mean_difference(sample, others)
     assert low < difference < high
     for touching in (low, high):
-        assert welch_p_value(sample - touching, others) == pytest.approx(0.05)
+        assert scipy.stats.ttest_ind(sample - touching, others, equal_var=False).pvalue == pytest.approx(0.05)
 
 
 def test_means_without_any_spread_are_equal_or_not_and_single_samples_say_nothing() -> None:
     assert mean_difference([5.0, 5.0], [3.0, 3.0]) == (2.0, 2.0, 2.0)
-    assert (welch_p_value([5.0, 5.0], [3.0, 3.0]), welch_p_value([5.0, 5.0], [5.0, 5.0])) == (0.0, 1.0)
-    assert all(math.isnan(number) for number in (*mean_difference([5.0], [3.0, 4.0])[1:], welch_p_value([5.0], [3.0])))
+    assert all(math.isnan(number) for number in mean_difference([5.0], [3.0, 4.0])[1:])

@@ -134,6 +134,22 @@ def test_what_cannot_be_drawn_as_one_line_a_model_is_refused(
         sweep.tables(rows)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"against": "size"}, "a sweep needs size in every setting"),
+        ({"step_axis": "lgo"}, "unknown step_axis"),
+        ({"layout": {"modle": ["nmu"]}}, "unknown word of layout"),
+        ({"below": {"extrapolation_mse": 1e-6}}, "a report of kind sweep has no place for below"),
+    ],
+)
+def test_settings_that_it_cannot_show_are_refused_before_training(changes: dict[str, Any], told: str) -> None:
+    cells = compose.plan_experiment(FIGURE3A, ["budget=smoke"]).cells
+    Sweep(FIGURE3A).check(cells)
+    with pytest.raises(UsageError, match=told):
+        Sweep(replace(FIGURE3A, report=FIGURE3A.report | changes)).check(cells)
+
+
 def test_a_setting_that_no_cell_has_is_refused() -> None:
     with pytest.raises(UsageError, match=r"hiden_size'; did you mean 'hidden_size'\?"):
         compose.plan_experiment(replace(FIGURE3A, settings={"hidden": "model.hiden_size"}), ["budget=smoke"])

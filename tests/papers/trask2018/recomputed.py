@@ -15,11 +15,12 @@ from nalu_bench.analysis.printed import published
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.ranges import read_printed
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.papers.trask2018 import laws, series_constant, series_printed
+from nalu_bench.papers.trask2018 import series_constant, series_printed
 from nalu_bench.papers.trask2018.identity_claims import nonlinearity
 from nalu_bench.plan import experiment
 from nalu_bench.tasks.subsections import Subsections
 from nalu_bench.training.random.addressable import Addressable
+from tests.papers.trask2018 import laws
 
 FOLDER = paths.CHECKOUT / "results/trask2018"
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]

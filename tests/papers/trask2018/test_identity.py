@@ -13,12 +13,13 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed import published
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018 import identity_claims, identity_search
+from nalu_bench.papers.trask2018 import identity_claims
 from nalu_bench.papers.trask2018.identity import Identity
 from nalu_bench.papers.trask2018.identity_claims import Errors, Thresholds, nonlinearity
 from nalu_bench.papers.trask2018.identity_integers import IdentityIntegers
 from nalu_bench.plan import compose, experiment
 from nalu_bench.tasks.identity import IdentityOnIntegers
+from tests.papers.trask2018 import identity_search
 
 TABLE5 = experiment.load("trask2018/table5")
 SEEDS = 40

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nalu_bench import paths
-from nalu_bench.papers.trask2018 import laws
-from nalu_bench.papers.trask2018.laws import BEYOND, NAC, NONE, RANDOM, WITHIN, Law
+from tests.papers.trask2018 import laws
+from tests.papers.trask2018.laws import BEYOND, NAC, NONE, RANDOM, WITHIN, Law
 
 
 def test_the_errors_are_those_of_least_squares() -> None:

@@ -7,7 +7,7 @@ errors over all integers from -1000 to 1000 come nearest to the printed three is
 
 A run without a finite error makes the mean, and the distance, infinite. The twelve other activations take no part.
 
-    python -m nalu_bench.papers.trask2018.identity_search     # writes experiments/trask2018/optimisers.csv, in minutes
+    python -m tests.papers.trask2018.identity_search     # writes experiments/trask2018/optimisers.csv, in minutes
 """
 
 import csv

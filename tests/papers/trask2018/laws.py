@@ -14,7 +14,7 @@ were drawn once, and are not known: every operation takes the two that fit it be
 |log(ours / printed)| over the errors of all operations but the exact 0 of + and −; exp(distance) is the factor by which
 it typically misses.
 
-    python -m nalu_bench.papers.trask2018.laws      # writes experiments/trask2018/laws.csv, in minutes
+    python -m tests.papers.trask2018.laws      # writes experiments/trask2018/laws.csv, in minutes
 
 Source: Trask et al. 2018, Table 6. The other eight models of that table are not used.
 """
