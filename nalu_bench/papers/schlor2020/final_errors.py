@@ -53,10 +53,12 @@ class FinalErrors(Kind):
       and are not compared: they follow from the share of seeds that succeed. A run without a finite error counts as
       infinitely bad.
 
-    The figure has a heat map of success for each split, and each operation if the columns are not operations.
+    The figure has a heat map of success for each split, and each operation if the columns are not operations. Printed
+    shares stand below ours, or beside ours if the columns are operations.
 
     Settings: `criterion`, the task's threshold; `columns`, the word by which the columns of the heat maps differ:
-    operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them.
+    operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them
+    in the figure, empty for none.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -129,16 +131,19 @@ class FinalErrors(Kind):
     def _maps(self, rates: Sequence[Line]) -> dict[str, dict[str, dict[str, float]]]:
         """Heading -> row -> column -> share."""
         by, maps = self.report.columns, dict[str, dict[str, dict[str, float]]]()
+        several = len({line.place.model for line in rates}) > 1
         for line in rates:
             place = line.place
             operation = style.operation_label(place.task, place.operation)
             column = operation if by == "operation" else place.setting.get(by, "")
             heading = ", ".join([SPLITS[place.split], *([] if by == "operation" else [operation])])
-            name = ", ".join([style.label(place.model), *place.setting.in_words(self.report.headings, but=by)])
+            words = place.setting.in_words(self.report.headings, but=by)
+            name = ", ".join(filter(None, [style.label(place.model) if several else "", *words]))
             rows = maps.setdefault(heading, {})
             rows.setdefault(name, {})[column] = line.ours.value
             if line.printed and line.printed.text:
-                rows.setdefault(f"{name}, printed", {})[column] = line.printed.number()
+                row, beside = (name, f"{column}, printed") if by == "operation" else (f"{name}, printed", column)
+                rows.setdefault(row, {})[beside] = line.printed.number()
         return maps
 
 

@@ -1,5 +1,7 @@
 """Success and errors of both splits, beside what is printed for them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,6 +69,14 @@ def test_tables_have_a_row_a_cell_and_heat_maps_a_row_for_ours_and_one_for_their
     assert set(maps) == {f"{split}, {op}" for split in ("Interpolation", "Extrapolation")
                          for op in ("a + b", "a − b", "a × b", "a / b")}  # fmt: skip
     assert any(name.endswith(", printed") for name in maps["Interpolation, a × b"])
+
+
+def test_printed_shares_stand_beside_ours_if_the_columns_are_operations() -> None:
+    words = {"columns": "operation", "headings": {"range=U(-3,3)": ""}}
+    kind = FinalErrors(replace(EXPERIMENT, report=EXPERIMENT.report | words))
+    found = kind._maps(lines_with(lines([1e-9] * 4, [1.0] * 4), metric="success_rate"))
+    assert set(found) == {"Interpolation", "Extrapolation"}
+    assert {"a × b", "a × b, printed"} < set(found["Interpolation"]["iNALU (shared)"])
 
 
 def test_cells_without_its_criterion_or_its_errors_are_refused() -> None:
