@@ -27,6 +27,9 @@ COUNTED = {
 WIDTH = 240
 """Pixels of a small picture."""
 
+TALLEST = 1.5
+"""The most of its height that is shown, in widths."""
+
 
 def index(experiments: Sequence["Loaded"]) -> str:
     """The index as HTML that needs no network: claims by question, then a line for each table of numbers."""
@@ -100,12 +103,13 @@ def _numbers(loaded: "Loaded") -> dict[str, Any]:
 
 
 def _small(path: Path) -> str:
-    """A picture of `WIDTH` pixels as a data URL."""
+    """A picture of `WIDTH` pixels as a data URL; of a tall one the upper part."""
     from PIL import Image
 
     with Image.open(path) as image:
-        height = round(image.height * WIDTH / image.width)
-        small = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(64)
+        upper = image.crop((0, 0, image.width, min(image.height, round(TALLEST * image.width))))
+        height = round(upper.height * WIDTH / upper.width)
+        small = upper.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(64)
     buffer = io.BytesIO()
     small.save(buffer, format="PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -84,7 +84,7 @@ def test_every_printed_number_that_counts_is_in_the_table_by_unit_once() -> None
         [pd.read_csv(one.folder / "table.csv", dtype=str).fillna("").assign(paper=one.experiment.folder.name)
          for one in experiments]
     )  # fmt: skip
-    counted = tables[(tables["printed"].str.fullmatch(r"[<>]?-?[\d.]+(e-?\d+)?")) & (tables["verdict"] != "")]
+    counted = tables[(tables["printed"].str.fullmatch(r"[<>]?-?[\d.]+(e[+-]?\d+)?")) & (tables["verdict"] != "")]
     counted = counted[counted["verdict"] != "same seeds"]
     for paper, lines in counted.groupby("paper"):
         mine = shown[shown["source"].str.startswith(str(paper))]
