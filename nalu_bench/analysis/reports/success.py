@@ -207,11 +207,12 @@ class Success(Kind):
             return not_comparable(declared)
         if metric in self.further and printed.n_seeds:
             return against_rate(int(passing(runs, *self.further[metric]).sum()), len(runs))(printed)
-        solved = runs[runs["solved"]]
-        behind = self.seeds.get(place)
         if metric.endswith(RECOMPUTED):
-            unknown_seeds = not_comparable("not every seed of the source is known")
-            return unknown_seeds if behind is None else _compare_samples(metric, runs, behind)
+            behind = self.seeds.get(place)
+            if behind is None:
+                return not_comparable("not every seed of the source is known")
+            return _compare_samples(metric, runs, behind)
+        solved = runs[runs["solved"]]
         rate = self.published.get(place.at(split=self.split, metric="success_rate"))
         if rate is None or not rate.text or not printed.n_seeds:
             missing = "number of seeds" if rate and rate.text else "success rate"

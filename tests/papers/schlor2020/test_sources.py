@@ -75,8 +75,8 @@ def test_experiment_1_has_two_inputs_and_experiment_2_ten_of_which_the_first_two
     assert all(value != pytest.approx(printed, rel=0.05) for inputs, value in found.items() if inputs != features)
 
 
-def test_the_printed_numbers_of_experiment_3_contradict_the_published_script() -> None:
-    """They hang on the first weights, as they cannot with reinitialisation, and explode as shared weights alone do."""
+def test_the_printed_numbers_of_experiment_3_speak_against_the_published_script() -> None:
+    """They depend on the first weights, in spite of a reinitialisation, and explode as shared weights make them."""
     printed = pd.read_csv(paths.experiments_dir() / "schlor2020" / "experiment3.published.csv")
     printed = printed[printed["operation"].isin(["add", "sub"])]
     means = printed["setting"].str.extract(r"means=\[(-?\d), (-?\d), (-?\d)\];deviation=(.*)").astype(float)
