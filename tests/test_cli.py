@@ -273,6 +273,15 @@ def test_only_must_begin_an_address(address: str, home: Path, capsys: pytest.Cap
     assert not (home / "runs").exists()
 
 
+def test_only_may_name_several_cells(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = ["-m", *SMOKE, "model=nac,nau,linear"]
+    assert main(["status", *sweep]) == 0
+    addresses = [line.split()[0] for line in capsys.readouterr().out.splitlines() if " / " in line]
+    chosen = addresses[:2]
+    assert main(["run", *sweep, *(word for address in chosen for word in ("--only", address[:8]))]) == 0
+    assert sorted(path.parents[1].name for path in home.glob("runs/*/*/*/parts/*")) == sorted(chosen)
+
+
 def test_only_what_failed_is_tried_again_and_the_first_failure_may_end_a_run(
     home: Path, unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

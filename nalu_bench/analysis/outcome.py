@@ -2,7 +2,10 @@
 
 import csv
 import io
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from nalu_bench.analysis.measure.manifest import REMEDY, read_manifest
 from nalu_bench.analysis.stats.verdicts import counts
@@ -15,8 +18,8 @@ def told(folder: Path) -> str:
     """`paper, 2.5 core-hours: 18 agrees, 78 differs`."""
     manifest = read_manifest(folder)
     assert manifest is not None
-    cost = f", {duration(manifest['seconds'])}" if manifest["seconds"] else ""
-    return f"{manifest['budget']['name']}{cost}: {verdicts(folder)}"
+    known = [manifest["budget"]["name"], cost(manifest["parts"].values())]
+    return f"{', '.join(filter(None, known))}: {verdicts(folder)}"
 
 
 def verdicts(folder: Path) -> str:
@@ -27,12 +30,24 @@ def verdicts(folder: Path) -> str:
     return "nothing is printed" if found == "none" else found
 
 
-def duration(seconds: float) -> str:
-    """Training time of one core.
+def cost(parts: Iterable[Mapping[str, Any]], times: float = 1.0) -> str:
+    """The training time of parts by their manifests, or `times` as much; empty for no parts.
+
+    >>> cost([{"device": "cpu", "seconds": 9099.0}, {"device": "cuda", "seconds": 5000.0}])
+    '2.5 core-hours and 1.4 GPU-hours'
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    for part in parts:
+        seconds["core" if part["device"] == "cpu" else "GPU"] += part["seconds"] * times
+    return " and ".join(duration(seconds[what], what) for what in sorted(seconds, reverse=True))
+
+
+def duration(seconds: float, of: str = "core") -> str:
+    """Training time of one core, or of another kind of processor.
 
     >>> duration(9099), duration(50)
     ('2.5 core-hours', '1 core-minute')
     """
-    number, unit = (seconds / 3600, "core-hour") if seconds >= 3600 else (seconds / 60, "core-minute")
+    number, unit = (seconds / 3600, f"{of}-hour") if seconds >= 3600 else (seconds / 60, f"{of}-minute")
     text = f"{number:.1f}" if seconds >= 3600 else f"{max(number, 1):.0f}"
     return f"{text} {unit}" + ("" if text == "1" else "s")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from nalu_bench import paths
-from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.outcome import cost, duration
 from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.markdown import escaped, plain
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEDIAN, MARGIN_RATE
@@ -51,7 +51,6 @@ def article(experiments: Sequence["Loaded"]) -> str:
     papers = [_Paper(folder) for folder in dict.fromkeys(one.experiment.folder for one in experiments)]
     printed = {one.experiment.folder for one in experiments if one.experiment.published.exists()}
     parts = {name: part for one in experiments for name, part in one.manifest["parts"].items()}  # some are shared
-    seconds = sum(part["seconds"] for part in parts.values())
     own = sum(one.experiment.folder not in printed for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
     return rendered(
@@ -61,7 +60,7 @@ def article(experiments: Sequence["Loaded"]) -> str:
         questions=_by_question(experiments), by_unit=_by_unit(experiments, papers),
         same_seeds=tally.on_same_seeds(experiments), scope=_scope(experiments),
         claims=list(_claims(experiments)), numbers=_numbers(experiments), seeds=_seeds(experiments),
-        compute=_compute(experiments), total=duration(seconds), discarded=_lost(discarded), lost=duration(lost),
+        compute=_compute(experiments), total=cost(parts.values()), discarded=_lost(discarded), lost=duration(lost),
         data=_data(experiments), unfinished=_unfinished(experiments),
     )  # fmt: skip
 
@@ -231,9 +230,8 @@ def _compute(experiments: Sequence["Loaded"]) -> str:
             kinds = sorted({_stated(part["processor"]).replace("(R)", "") for part in parts})
             versions = sorted({_stated(part["torch"]) for part in parts})
             runs = f"{one.manifest['runs']:,}"
-            rows.append([one.experiment.name, runs, duration(one.manifest["seconds"]), ", ".join(kinds),
-                         ", ".join(versions)])  # fmt: skip
-    return _table(rows, "experiment", "runs", "time of one core", "processors", "torch")
+            rows.append([one.experiment.name, runs, cost(parts), ", ".join(kinds), ", ".join(versions)])
+    return _table(rows, "experiment", "runs", "training time", "processors", "torch")
 
 
 def _stated(text: str) -> str:
@@ -289,14 +287,13 @@ def _unfinished(experiments: Sequence["Loaded"]) -> list[str]:
         if budget["steps"] < full:
             told.append(f"`{one.experiment.name}` has {budget['steps']:,} of {full:,} steps, {_cost(one, full)}")
         elif missing:
-            each = one.manifest["seconds"] / one.manifest["runs"]
-            told.append(
-                f"`{one.experiment.name}` lacks {missing:,} of {asked:,} runs, about {duration(missing * each)}"
-            )
+            rest = cost(one.manifest["parts"].values(), missing / one.manifest["runs"])
+            told.append(f"`{one.experiment.name}` lacks {missing:,} of {asked:,} runs, about {rest}")
     return told
 
 
 def _cost(one: "Loaded", full: int) -> str:
     """What all runs of the full scale would take."""
-    seeds = one.experiment.budgets["paper"]["seeds"] / one.manifest["budget"]["seeds"]
-    return f"and would need about {duration(one.manifest['seconds'] * seeds * full / one.manifest['budget']['steps'])}"
+    budget = one.manifest["budget"]
+    times = one.experiment.budgets["paper"]["seeds"] / budget["seeds"] * full / budget["steps"]
+    return f"and would need about {cost(one.manifest['parts'].values(), times)}"

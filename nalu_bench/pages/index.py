@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
 from nalu_bench.analysis.table.formats import span
@@ -62,12 +62,12 @@ def _answers(experiments: Sequence["Loaded"]) -> list[dict[str, Any]]:
 
 
 def _experiment(loaded: "Loaded") -> dict[str, Any]:
-    seconds, numbers = loaded.manifest["seconds"], _numbers(loaded)
+    numbers = _numbers(loaded)
     only_words = any(line.verdict for line in loaded.lines)
     return {
         "name": loaded.experiment.name, "title": loaded.experiment.title, "source": loaded.experiment.source,
         "picture": _small(loaded.folder / "figure.png"), "scale": scale(loaded),
-        "time": duration(seconds) if seconds else "", **numbers,
+        "time": cost(loaded.manifest["parts"].values()), **numbers,
         "nothing": "Claims in words alone." if only_words else "Nothing is printed to compare with.",
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.render.markdown import escaped
 from nalu_bench.pages import tally
 from nalu_bench.pages.index import scale
@@ -37,11 +37,11 @@ def listing(experiments: Sequence["Loaded"]) -> str:
             tally.told(one.lines),
             _protocol(one),
             scale(one),
-            duration(one.manifest["seconds"]) if one.manifest["seconds"] else "",
+            cost(one.manifest["parts"].values()),
         ]
         for one in experiments
     ]
-    header = ["experiment", "what", "printed numbers", "how", "run so far", "time so far, one core"]
+    header = ["experiment", "what", "printed numbers", "how", "run so far", "time so far"]
     return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"
 
 

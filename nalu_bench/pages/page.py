@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.measure.measured import CELL_KEYS, records
-from nalu_bench.analysis.outcome import duration
+from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.render import final_weights, html, learning_curves, style
 from nalu_bench.analysis.render.forest import forests
 from nalu_bench.analysis.stats.verdicts import Verdict, meanings
@@ -224,7 +224,7 @@ def _provenance(loaded: "Loaded") -> dict[str, Any]:
     facts["finished"] = facts["finished"][:: len(facts["finished"]) - 1 or 1]  # the first and the last
     shared, configurations = _configurations(manifest["cells"].items())
     return {
-        "command": loaded.report.command(), "run": loaded.report.command("run"), "time": duration(manifest["seconds"]),
+        "command": loaded.report.command(), "run": loaded.report.command("run"), "time": cost(found),
         "facts": {key: ", ".join(values) for key, values in facts.items() if values}, "blocks": len(found),
         "shared": shared, "configurations": configurations,
     }  # fmt: skip

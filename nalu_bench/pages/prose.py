@@ -19,7 +19,7 @@ A mark names an experiment (of the page's own paper, or as `paper/artifact`), th
 about it, if its kind of report answers anything. Of an experiment, `table2 verdicts` are the counts of all verdicts,
 `table2 compared` is the sentence on those on numbers, `table2 counted` the cells of a table of them, see `tally`, and
 `table2 same` how many undecided numbers are the printed ones; `table2 seeds`, `table2 runs` and `table2 time` are the
-seeds asked for, the runs and the time of one core. `compared`, `counted` and `same` are those of a whole paper, too:
+seeds asked for, the runs and the training time. `compared`, `counted` and `same` are those of a whole paper, too:
 `"trask2018/*" counted`.
 """
 
@@ -131,7 +131,7 @@ def _number(words: list[str], results: Path, paper: str, table: Callable[[Path],
     if not places:
         about: dict[str, Callable[[], str]] = {
             "verdicts": lambda: outcome.verdicts(folder),
-            "time": lambda: outcome.duration(manifest["seconds"]),
+            "time": lambda: outcome.cost(manifest["parts"].values()),
             "runs": lambda: f"{manifest['runs']:,}",
             "seeds": lambda: f"{manifest['budget']['seeds']}",
         } | {word: functools.partial(count, table(folder)) for word, count in COUNTS.items()}

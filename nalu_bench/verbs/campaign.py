@@ -66,7 +66,7 @@ def campaign(options: argparse.Namespace) -> int:
 
 def _train(leg: "Leg", cells: "Sequence[Wanted]") -> int:
     """Train some cells of a leg; the code is that of `nalu-bench run`."""
-    words = argparse.Namespace(overrides=list(leg.words), multirun=False, fail_fast=False, only_failed=False, only=None)
+    words = argparse.Namespace(overrides=list(leg.words), multirun=False, fail_fast=False, only_failed=False, only=[])
     plan = replace(leg.plan, cells=list(cells))
     return training.train_missing(lambda: plan, words, ["run"], lambda _: None)
 

@@ -69,12 +69,15 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     """Let a verb that trains choose among what is missing."""
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first block that fails")
     parser.add_argument("--only-failed", action="store_true", help="train only the blocks that failed before")
-    parser.add_argument("--only", metavar="DIGEST", help="train only the cell whose address begins so")
+    parser.add_argument(
+        "--only", metavar="DIGEST", action="append", default=[],
+        help="train only the cell whose address begins so; again for more cells",
+    )  # fmt: skip
 
 
 def choices(options: argparse.Namespace) -> list[str]:
     """The flags of `add_choices` that were given."""
-    given = {"--fail-fast": options.fail_fast, "--only-failed": options.only_failed, "--only": options.only is not None}
+    given = {"--fail-fast": options.fail_fast, "--only-failed": options.only_failed, "--only": bool(options.only)}
     return [flag for flag, is_given in given.items() if is_given]
 
 
@@ -90,7 +93,7 @@ def trained(words: "list[str]") -> "Loaded":
     from nalu_bench.verbs import report
 
     name, _ = asked.experiment_name(words)
-    options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only=None)
+    options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only=[])
     found: list[Loaded] = []
     verb = ["run", *(["-m"] if options.multirun else [])]
     with output.lenient():
@@ -121,7 +124,7 @@ def train_missing(
         todo = _missing(plan, store, options, verb)
         _mend(plan, store)
         sound, failures = _checked(todo, plan)
-        print(_announced(todo, plan, store, options.only is not None or options.only_failed), flush=True)
+        print(_announced(todo, plan, store, bool(options.only) or options.only_failed), flush=True)
     if sound and not (failures and options.fail_fast):
         try:
             failures += _launch(sound, plan, store, options.fail_fast)
@@ -193,13 +196,13 @@ def _missing(plan: "Plan", store: "Store", options: argparse.Namespace, verb: li
         raise UsageError("there is nothing to train: choose a model that takes the task's inputs.")
     chosen = [text for text in options.overrides if not text.startswith(("seeds=", "first_seed="))]
     todo = pending(plan.cells, store, plan.machine, [*verb, *chosen])
-    only, known = options.only, [want.cell.digest for want in plan.cells]
-    if only is not None and not (only and any(digest.startswith(only) for digest in known)):
-        raise UsageError(
-            f"--only must begin the address of a cell that is asked for, got '{only}'; nalu-bench status lists "
-            "the addresses."
-        )
-    todo = [job for job in todo if job.cell.digest.startswith(only or "")]
+    for begin in options.only:
+        if not (begin and any(want.cell.digest.startswith(begin) for want in plan.cells)):
+            raise UsageError(
+                f"--only must begin the address of a cell that is asked for, got '{begin}'; nalu-bench status lists "
+                "the addresses."
+            )
+    todo = [job for job in todo if job.cell.digest.startswith(tuple(options.only or [""]))]
     if options.only_failed:
         todo = [job for job in todo if set(store.failures(job.cell)) & set(job.block.seeds)]
     return todo

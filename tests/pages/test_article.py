@@ -127,8 +127,13 @@ def test_its_links_lead_to_files(text: str) -> None:
 
 def test_the_time_is_that_of_all_manifests(text: str) -> None:
     manifests = [json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("*/*/manifest.json")]
-    parts = {name: part["seconds"] for manifest in manifests for name, part in manifest["parts"].items()}
-    assert f"All runs in this folder took {duration(sum(parts.values()))}" in text
+    parts = {name: part for manifest in manifests for name, part in manifest["parts"].items()}
+    cores, cards = (
+        sum(part["seconds"] for part in parts.values() if (part["device"] == "cuda") is on_card)
+        for on_card in (False, True)
+    )
+    told = f"{duration(cores)} and {duration(cards, 'GPU')}" if cards else duration(cores)
+    assert f"All runs in this folder took {told}:" in text
 
 
 def at_commit(commit: str, experiment: str) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Line(Place("grid_world", metric="t50"), Value(math.inf, 31.0, math.inf), 10, 5000),
     ]
     (folder / "table.csv").write_text(file.text(file.frame(lines)), encoding="utf-8")
-    manifest = {"experiment": "", "budget": {"seeds": 50}, "cells": {}, "parts": {}, "runs": 1200, "files": {},
+    parts = {"0-49": {"device": "cpu", "seconds": 7200.0}}
+    manifest = {"experiment": "", "budget": {"seeds": 50}, "cells": {}, "parts": parts, "runs": 1200, "files": {},
                 "seconds": 7200}  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder.parents[1]
