@@ -24,6 +24,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tqdm import tqdm
+
 from nalu_bench import output
 from nalu_bench.errors import Interrupted, UsageError, plain_warnings
 from nalu_bench.running import process, stop
@@ -186,6 +188,7 @@ _events: Any = None
 def _start(events: Any, parent: int) -> None:
     global _events
     _events = events
+    tqdm.set_lock(threading.RLock())  # torch draws a bar as it compiles, whose lock of processes a stopped one leaks
     stop.own()
     for number in stop.TO_ALL:  # the parent ends its workers
         signal.signal(number, signal.SIG_IGN)

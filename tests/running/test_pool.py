@@ -1,5 +1,6 @@
 """Work in other processes."""
 
+import io
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tqdm import tqdm
 
 from nalu_bench.errors import Interrupted
 from nalu_bench.running import pool, stop
@@ -22,6 +24,12 @@ def square(item: int, tell: Callable[..., None]) -> int:
         os._exit(1)
     tell(item, "seen")
     return item * item
+
+
+def kind_of_lock(item: int, tell: Callable[..., None]) -> str:
+    """What a bar that is drawn in this process locks."""
+    with tqdm(total=item, file=io.StringIO()):
+        return type(tqdm.get_lock()).__module__
 
 
 def stay(item: int, tell: Callable[..., None]) -> None:
@@ -155,6 +163,10 @@ def test_what_the_work_makes_and_tells_arrives() -> None:
     found = dict(pool.outcomes(square, [1, 2, 3], 2, lambda *event: told.append(event)))
     assert found == {1: 1, 2: 4, 3: 9}
     assert sorted(told) == [(1, "seen"), (2, "seen"), (3, "seen")]
+
+
+def test_a_bar_in_a_worker_makes_no_lock_that_a_stopped_worker_would_leak() -> None:
+    assert dict(pool.outcomes(kind_of_lock, [1], 1, lambda *_: None)) == {1: "_thread"}
 
 
 def test_workers_import_nothing_that_lies_in_the_current_folder(
