@@ -1,20 +1,23 @@
 """The UGRNN against its formula, step by step."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from nalu_bench.units.ugrnn import UGRNN
 
 
+@pytest.mark.parametrize(("activation", "s"), [("tanh", torch.tanh), ("relu", lambda c: c.clamp(min=0))])
 @torch.no_grad()
-def test_a_step_is_the_formula() -> None:
-    unit = UGRNN(5, 3).double()
+def test_a_step_is_the_formula(activation: str, s: Callable[[Tensor], Tensor]) -> None:
+    unit = UGRNN(5, 3, activation).double()
     x, h = torch.randn(2, 7, 4, dtype=torch.float64, generator=Generator().manual_seed(0)).split([2, 2], dim=-1)
     x, h = x[0], torch.randn(7, 3, dtype=torch.float64, generator=Generator().manual_seed(1))
     gate, candidate = (torch.cat([x, h], -1) @ unit.W.T + unit.b).split(3, dim=-1)
     keep = 1 / (1 + torch.exp(-gate - 1))
-    torch.testing.assert_close(unit(torch.cat([x, h], -1)), keep * h + (1 - keep) * torch.tanh(candidate))
+    torch.testing.assert_close(unit(torch.cat([x, h], -1)), keep * h + (1 - keep) * s(candidate))
 
 
 def test_a_new_cell_keeps_its_state() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, fitted
 from nalu_bench.analysis.table.place import Place
 
 
@@ -62,6 +62,16 @@ class Printed:
 
 Compare = Callable[[Printed], Comparison]
 """The comparison of our number with the printed one of the same place."""
+
+
+def chosen_by(compare: Compare) -> Compare:
+    """The comparison of what was chosen by the printed numbers, see `verdicts.fitted`; as it is where there is none."""
+
+    def told(printed: Printed) -> Comparison:
+        found = compare(printed)
+        return found if found.verdict is Verdict.NOT_COMPARABLE else fitted(found)
+
+    return told
 
 
 @dataclass(frozen=True)

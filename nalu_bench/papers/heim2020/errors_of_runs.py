@@ -13,19 +13,12 @@ from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
-from nalu_bench.analysis.stats.verdicts import (
-    NOTHING_PRINTED,
-    Comparison,
-    Verdict,
-    fitted,
-    not_comparable,
-    other_length,
-)
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
-from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, grouped
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.heim2020.tables_of_runs import STATISTICS, Array, Statistic, drawn
@@ -169,7 +162,7 @@ class ErrorsOfRuns(Kind):
         for end, samples, value in _values(reading, statistic, errors, tables):
             better = Better.NEITHER if end else Better.LOWER
             compare = self._compare(samples, better, len(counted), size, length)
-            compare = _fitted(compare) if place.model in self.report.fitted else compare
+            compare = chosen_by(compare) if place.model in self.report.fitted else compare
             ours = Value(value, *middle_range(samples))
             yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
 
@@ -260,14 +253,6 @@ def _values(reading: Reading, statistic: Statistic, errors: Array, tables: Array
     centres, spreads = statistic(tables)
     yield "", centres, float(np.median(centres) if reading.best else statistic(errors[None])[0][0])
     yield SPREAD, spreads, float(np.median(spreads))
-
-
-def _fitted(compare: Compare) -> Compare:
-    def told(printed: Printed) -> Comparison:
-        found = compare(printed)
-        return found if found.verdict is Verdict.NOT_COMPARABLE else fitted(found)
-
-    return told
 
 
 def _of(place: Place, quantity: Quantity, metric: str) -> Place:

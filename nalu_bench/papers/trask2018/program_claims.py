@@ -1,7 +1,7 @@
 """Claims on programs: that a share of matching digits, or the difference of two, lies on one side of a threshold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pandas as pd
@@ -25,9 +25,11 @@ class Sentence(Limit):
     Attributes:
         numbers: each one or two texts, `model split`, perhaps with a task behind it: `program_lstm test program_sums`.
             One is the mean share of matching digits there; two are the difference, the first minus the second.
+        fitted: whether the networks were chosen in view of the outcome.
     """
 
     numbers: list[list[str]]
+    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, and for numbers that are none."""
@@ -57,7 +59,7 @@ def tested(said: Sentence, task: str, cells: Cells) -> tuple[Claim, list[pd.Data
         samples = [shares(cells[there, model], f"{split}_digits") for model, split, there in number]
         quantity = " − ".join(_told(*one, task) for one in number)
         claims.append(Claim.estimated(quantity, partial(_estimated, samples), threshold, above))
-    return furthest_from_true(claims), [cells[key] for key in keys]
+    return replace(furthest_from_true(claims), fitted=said.fitted), [cells[key] for key in keys]
 
 
 def shares(runs: pd.DataFrame, column: str) -> Array:
@@ -65,9 +67,15 @@ def shares(runs: pd.DataFrame, column: str) -> Array:
     return PERCENT * runs[column].fillna(0.0).to_numpy(float)
 
 
+def mean_share(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
+    """The mean of percentages with the part of Student's interval in which a mean of percentages can lie."""
+    mean, low, high = student_mean(samples, confidence)
+    return mean, max(low, 0.0), min(high, float(PERCENT))
+
+
 def _estimated(samples: list[Array], confidence: float) -> tuple[float, float, float]:
     one, *other = samples
-    return mean_difference(one, other[0], confidence) if other else student_mean(one, confidence)
+    return mean_difference(one, other[0], confidence) if other else mean_share(one, confidence)
 
 
 def _parsed(text: str, task: str) -> tuple[str, str, str]:

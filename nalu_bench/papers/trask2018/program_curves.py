@@ -10,16 +10,15 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import student_mean
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import not_comparable
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Table
-from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Row, Value
+from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Row, Value, chosen_by
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018 import program_claims, program_panels, program_tables
-from nalu_bench.papers.trask2018.program_claims import PERCENT, Sentence, shares
+from nalu_bench.papers.trask2018.program_claims import PERCENT, Sentence, mean_share, shares
 from nalu_bench.papers.trask2018.program_printed import against_curve
 from nalu_bench.papers.trask2018.program_tables import DIGITS, FURTHER, LAST, REACHED, STEP
 from nalu_bench.plan.cell import Wanted
@@ -38,6 +37,7 @@ class ProgramCurvesSettings(Settings):
     splits: dict[str, str]
     read_off: float
     reached: float
+    fitted: list[str] = field(default_factory=list)
     claims: dict[str, Sentence] = field(default_factory=dict)
 
 
@@ -45,7 +45,7 @@ class ProgramCurvesSettings(Settings):
 class ProgramCurves(Kind):
     """Rows are models, columns steps: the percentage of matching digits, for every split.
 
-        digits(step)   mean over seeds with Student's interval, at the printed steps and at the last one
+        digits(step)   mean over seeds with Student's interval within [0, 100], at the printed steps and at the last one
         further        means of other figures at the selected step: other alignments, exact matches, sign errors
         reached        the first evaluation at which a seed has `reached` of its digits; the median over seeds, infinite
                        for a seed that never has
@@ -58,7 +58,7 @@ class ProgramCurves(Kind):
     Source: Trask et al. 2018, section 4.4 and Figures 4 and 6. Deviations: none known.
 
     Settings: `splits`, {split: name}; `read_off`, by how many points a printed number may be off; `reached`, a share;
-    `claims`, see `program_claims.Sentence`.
+    `fitted`, the models that were chosen by their printed numbers; `claims`, see `program_claims.Sentence`.
     """
 
     settings = ProgramCurvesSettings
@@ -94,10 +94,12 @@ class ProgramCurves(Kind):
             where = place.at(metric=DIGITS, setting=place.setting | {STEP: step})
             measured = at in set(curves["step"])
             samples = shares(there, column) if measured else np.array([])
-            ours = Value(*student_mean(samples)) if measured else NOTHING
-            yield row_of(where, ours, runs, compare=self._compare(step, last, samples))
+            ours = Value(*mean_share(samples)) if measured else NOTHING
+            compare = self._compare(step, last, samples)
+            compare = chosen_by(compare) if place.model in self.report.fitted else compare
+            yield row_of(where, ours, runs, compare=compare)
         for metric in FURTHER:
-            ours = Value(*student_mean(shares(runs, f"{place.split}_{metric}")))
+            ours = Value(*mean_share(shares(runs, f"{place.split}_{metric}")))
             yield row_of(place.at(metric=metric), ours, runs)
         yield row_of(place.at(metric=REACHED), Value(*medians.limits_of(self._reached(runs, curves, column))), runs)
 

@@ -51,7 +51,7 @@ def _curve(axis: "Axes", curves: pd.DataFrame, split: str, model: str) -> pd.Dat
     low, high = (mean - spread).clip(lower=0), (mean + spread).clip(upper=PERCENT)
     look = style.drawing(model) | {"marker": ""}
     axis.plot(mean.index, mean, label=style.label(model), linewidth=1.3, **look)
-    axis.fill_between(mean.index, low, high, color=look["color"], alpha=0.15, linewidth=0)
+    axis.fill_between(mean.index, low, high, color=look["color"], alpha=0.1, linewidth=0)
     return pd.DataFrame({
         "panel": "ours", "split": split, "model": model, "x": mean.index, "y": mean.to_numpy(), "low": low.to_numpy(),
         "high": high.to_numpy(),

@@ -576,7 +576,14 @@ def late_falls() -> str:
     return f"{100 * found.min():.0f} to {100 * found.max():.0f} % in the median of the standard cells"
 
 
+def controlled_nalus() -> str:
+    found = runs("figure6").query("model == 'program_nalu'")
+    far, near = (found["test_digits"] >= 0.95).sum(), (found["train_digits"] < 0.9).sum()
+    return f"{far} of {len(found)} have at least 95 % there, and {near} stay below 90 % in training"
+
+
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
+    "figure6": (controlled_nalus,),
     "table2": (
         ten_images, one_image, rectified_images, printed_sums, contradictions, halved, doubled_sums, doubled_counts,
         printed_limits, counters, swapped, adds_or_not, first_weights, nalu_counts, nalu_adds, nalu_multiplies,

@@ -11,7 +11,7 @@ TASKS = {"figure4": "programs", "figure6": "program_sums"}
 NAMES = {"figure4": "Figure 4", "figure6": "Figure 6 (appendix E)"}
 SPLITS = {"train_2digits": "train", "validation_3digits": "validation", "test_4digits": "test"}
 WHERE = "arXiv:1808.00508v1"
-MODELS = {"NALU": "program_nalu", "DNC": "program_dnc", "LSTM": "program_lstm", "UGRNN": "program_ugrnn"}
+MODELS = {"NALU": "program_nalu", "DNC": "program_dnc", "LSTM": "program_lstm", "UGRNN": "program_ugrnn_relu"}
 
 
 def converted(given: pd.DataFrame, figure: str) -> pd.DataFrame:
