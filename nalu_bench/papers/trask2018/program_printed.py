@@ -21,10 +21,11 @@ BAND = 4
 def against_curve(samples: Array, off: float) -> Compare:
     """The comparison of percentages with a printed mean over `n_seeds` runs, read off a figure to within `off` points.
 
-        d ± t √(s²/n + r²/n0),   t Student's quantile, n - 1 degrees;   r = (high - low) / 4 of the band, else s
+        d ± t √(s²/n + r²/n0),   r = (high - low) / 4 of the band, else s
 
-    d counts from the nearest number within `off` of the printed one. `agrees` needs 0 inside, and the 90 % interval
-    within 15 points of 0, as for rates. Source: ours; Student 1908. Deviations: does not apply.
+    t is Student's quantile with Welch and Satterthwaite's degrees of freedom, or n - 1 without a band. d counts from
+    the nearest number within `off` of the printed one. `agrees` needs 0 inside, and the 90 % interval within 15 points
+    of 0, as for rates. Source: ours; Welch 1947. Deviations: does not apply.
     """
 
     def compare(printed: Printed) -> Comparison:
@@ -35,14 +36,19 @@ def against_curve(samples: Array, off: float) -> Compare:
         if samples.size < 2:
             return Comparison(Verdict.INCONCLUSIVE, reason=f"a mean needs 2 seeds, got {samples.size}")
         mean, spread, value = float(samples.mean()), float(samples.std(ddof=1)), printed.number()
-        theirs = abs(float(printed.high) - float(printed.low)) / BAND if printed.low and printed.high else spread
+        band = bool(printed.low and printed.high) and printed.n_seeds > 1
+        theirs = abs(float(printed.high) - float(printed.low)) / BAND if band else spread
         difference = mean - float(np.clip(mean, value - off, value + off))
-        error = math.sqrt(spread**2 / samples.size + theirs**2 / printed.n_seeds)
-        low, high, p_value = student(difference, error, samples.size - 1)
-        within = student(difference, error, samples.size - 1, EQUIVALENCE)[:2]
+        parts = spread**2 / samples.size, theirs**2 / printed.n_seeds
+        error, freedom = math.sqrt(sum(parts)), samples.size - 1.0
+        if band and error:
+            freedom = error**4 / (parts[0] ** 2 / (samples.size - 1) + parts[1] ** 2 / (printed.n_seeds - 1))
+        low, high, p_value = student(difference, error, freedom)
+        within = student(difference, error, freedom, EQUIVALENCE)[:2]
         reason = (
             f"a mean of {mean:.4g} over {samples.size} seeds against {value:g} ± {off:g} over {printed.n_seeds}: "
-            f"{difference:+.3g} points, from {low:.3g} to {high:.3g} with 95 % confidence (Student)"
+            f"{difference:+.3g} points, from {low:.3g} to {high:.3g} with 95 % confidence "
+            f"({'Welch' if band else 'Student'})"
         )
         told = f"{MARGIN:g} points"
         return alone(difference, low, high, p_value, within, MARGIN, told, points(difference / 100), reason)

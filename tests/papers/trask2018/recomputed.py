@@ -579,11 +579,37 @@ def late_falls() -> str:
 def controlled_nalus() -> str:
     found = runs("figure6").query("model == 'program_nalu'")
     far, near = (found["test_digits"] >= 0.95).sum(), (found["train_digits"] < 0.9).sum()
-    return f"{far} of {len(found)} have at least 95 % there, and {near} stay below 90 % in training"
+    curves = measured("figure6", "curves").query("model == 'program_nalu' and step >= 100_000")
+    most = curves[curves["test_digits"] >= 0.95].groupby("step").size().max()
+    return (
+        f"{far} of {len(found)} have at least 95 % there, and {near} stay below 90 % in training. At no step from "
+        f"100,000 on do more than {most} of {len(found)} have 95 %"
+    )
+
+
+def searched_integers() -> str:
+    searched = pd.read_csv(paths.experiments_dir() / "trask2018/figure6.searched.csv")
+    fast = searched.query("model == 'program_nalu_integers' and learning_rate == 0.003 and hidden_size == 64")
+    solved = (fast["test_digits"] == 1).sum()
+    return f"{solved} of {len(fast)} such NALUs with a rate of 0.003 and 64 units had 100 % in the test"
+
+
+def printed_points() -> str:
+    found = table("figure6").query("metric == 'digits'")
+    agree, differ = (found[found["verdict"] == verdict] for verdict in ("agrees", "differs"))
+    steps = agree["setting"].str.removeprefix("step=").astype(int)
+    assert set(agree["model"]) == {"program_nalu"}
+    assert steps.max() < 50_000
+    slight = differ[(differ["ours"] - differ["printed"].astype(float)).abs() < 1.5]
+    assert set(slight["model"]) == {"program_lstm"}
+    return (
+        f"The {len(agree)} that agree are of NALUs before step 50,000, which have not yet learned; {len(slight)} that "
+        "differ are of the LSTM, by less than 1.5 points."
+    )
 
 
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
-    "figure6": (controlled_nalus,),
+    "figure6": (controlled_nalus, searched_integers, printed_points),
     "table2": (
         ten_images, one_image, rectified_images, printed_sums, contradictions, halved, doubled_sums, doubled_counts,
         printed_limits, counters, swapped, adds_or_not, first_weights, nalu_counts, nalu_adds, nalu_multiplies,

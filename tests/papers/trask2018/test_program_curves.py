@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from reported import cells_of, line_with, lines_of, lines_with, measured_of, runs_of
 
 from nalu_bench.analysis.measure.measured import Measured
@@ -143,6 +144,13 @@ def test_a_printed_band_is_the_spread_of_the_printed_runs() -> None:
     assert against_curve(samples, 0.3)(narrow).low > against_curve(samples, 0.3)(wide).low
     assert against_curve(samples, 0.3)(Printed("52.2", "", "", 10, "")).difference == 0
     assert against_curve(samples[:1], 0.3)(narrow).verdict == "inconclusive"
+
+
+def test_a_printed_band_has_degrees_of_freedom_of_its_own() -> None:
+    """r = 1 by the band, and the nearest number within 0.3 of the printed one is 59.7."""
+    found = against_curve(np.array([50.0, 52.0, 54.0]), 0.3)(Printed("60", "58", "62", 10, ""))
+    welch = scipy.stats.ttest_ind_from_stats(52, 2, 3, 59.7, 1, 10, equal_var=False)
+    assert found.p_value == pytest.approx(welch.pvalue)
 
 
 @pytest.mark.parametrize(
