@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,15 +30,15 @@ def verdicts(folder: Path) -> str:
 
 
 def cost(parts: Iterable[Mapping[str, Any]], times: float = 1.0) -> str:
-    """The training time of parts by their manifests, or `times` as much; empty for no parts.
+    """The training time of parts by their manifests, or `times` as much; empty if it is 0.
 
     >>> cost([{"device": "cpu", "seconds": 9099.0}, {"device": "cuda", "seconds": 5000.0}])
     '2.5 core-hours and 1.4 GPU-hours'
     """
-    seconds: dict[str, float] = defaultdict(float)
+    seconds = {"core": 0.0, "GPU": 0.0}
     for part in parts:
         seconds["core" if part["device"] == "cpu" else "GPU"] += part["seconds"] * times
-    return " and ".join(duration(seconds[what], what) for what in sorted(seconds, reverse=True))
+    return " and ".join(duration(spent, what) for what, spent in seconds.items() if spent)
 
 
 def duration(seconds: float, of: str = "core") -> str:

@@ -109,8 +109,7 @@ def _set_steps(axis: "Axes", first: int, last: int, scale: str, most: int) -> No
         axis.set_xlim(first, last)
     else:
         axis.set_xlim(0, last)
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axis.locator_params(axis="x", nbins=most)
+        style.steps_along(axis, most)
 
 
 def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:

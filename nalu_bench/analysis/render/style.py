@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.render.print_style import applied as applied  # for all that draw
 from nalu_bench.analysis.stats.verdicts import Verdict
+from nalu_bench.analysis.table.formats import steps
 from nalu_bench.plan import looks
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ACTIVATION_LABELS = {
@@ -76,6 +78,12 @@ def gradient(share: float) -> Any:
     from matplotlib import colormaps
 
     return colormaps["viridis"](0.9 * share)
+
+
+def steps_along(axis: "Axes", most: int) -> None:
+    """Make the horizontal axis a linear one of training steps, with at most so many intervals."""
+    axis.xaxis.set_major_formatter(lambda value, _: steps(value))
+    axis.locator_params(axis="x", nbins=most)
 
 
 def mark(figure: "Figure", data: str) -> None:

@@ -141,23 +141,31 @@ def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
     return float(x.mean()), *student_interval(float(x.mean()), float(x.std(ddof=1)), x.size)
 
 
-def student_mean(samples: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
-    """The plain mean of a sample, of any sign, with Student's interval.
+def student_mean(
+    samples: ArrayLike, confidence: float = 0.95, span: tuple[float, float] = (-math.inf, math.inf)
+) -> tuple[float, float, float]:
+    """The plain mean of a sample, of any sign, with the part of Student's interval in which a mean can lie.
 
         x̄ ± t s/√n,   t = Student's (1 + confidence) / 2 quantile, n - 1 degrees of freedom
 
     Source: Student 1908, Biometrika 6, 1-25. Deviations: without any spread the limits are the mean itself.
 
+    Args:
+        span: the smallest and the largest number that there is.
+
     Returns: mean, low and high; the limits are nan for one sample.
 
     >>> student_mean([50.0, 50.0])
     (50.0, 50.0, 50.0)
+    >>> student_mean([90.0, 100.0], span=(0, 100))[2]
+    100.0
     """
     x = np.asarray(samples, dtype=np.float64)
     mean = float(x.mean())
     if x.size < 2:
         return mean, math.nan, math.nan
-    return mean, *student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)[:2]
+    low, high, _ = student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)
+    return mean, max(low, float(span[0])), min(high, float(span[1]))
 
 
 def unsigned(value: float, low: float, high: float) -> tuple[float, float, float]:

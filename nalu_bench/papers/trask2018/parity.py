@@ -101,8 +101,7 @@ class Parity(Kind):
 
     def _row(self, place: Place, runs: pd.DataFrame) -> Row:
         shares = 100 * runs[RIGHT].fillna(0).to_numpy(np.float64)
-        mean, low, high = student_mean(shares)
-        value = Value(mean, *np.clip([low, high], *SHARES).tolist())
+        value = Value(*student_mean(shares, span=SHARES))
         return row_of(place, value, runs, compare=against_printed(shares, SHARES, Better.HIGHER))
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:

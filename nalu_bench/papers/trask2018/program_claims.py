@@ -9,6 +9,7 @@ import pandas as pd
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import mean_difference, student_mean
 from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
 
@@ -16,6 +17,7 @@ Cells = Mapping[tuple[str, str], pd.DataFrame]
 """(task, model) -> its runs."""
 
 PERCENT = 100
+SHARES: Span = (0, PERCENT)
 
 
 @dataclass
@@ -67,15 +69,9 @@ def shares(runs: pd.DataFrame, column: str) -> Array:
     return PERCENT * runs[column].fillna(0.0).to_numpy(float)
 
 
-def mean_share(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
-    """The mean of percentages with the part of Student's interval in which a mean of percentages can lie."""
-    mean, low, high = student_mean(samples, confidence)
-    return mean, max(low, 0.0), min(high, float(PERCENT))
-
-
 def _estimated(samples: list[Array], confidence: float) -> tuple[float, float, float]:
     one, *other = samples
-    return mean_difference(one, other[0], confidence) if other else mean_share(one, confidence)
+    return mean_difference(one, other[0], confidence) if other else student_mean(one, confidence, SHARES)
 
 
 def _parsed(text: str, task: str) -> tuple[str, str, str]:

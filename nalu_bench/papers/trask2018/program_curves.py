@@ -10,6 +10,7 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.intervals import student_mean
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import not_comparable
@@ -18,7 +19,7 @@ from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Row, Value, chosen_by
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018 import program_claims, program_panels, program_tables
-from nalu_bench.papers.trask2018.program_claims import PERCENT, Sentence, mean_share, shares
+from nalu_bench.papers.trask2018.program_claims import SHARES, Sentence, shares
 from nalu_bench.papers.trask2018.program_printed import against_curve
 from nalu_bench.papers.trask2018.program_tables import DIGITS, FURTHER, LAST, REACHED, STEP
 from nalu_bench.plan.cell import Wanted
@@ -26,8 +27,6 @@ from nalu_bench.registry import register
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SHARES: Span = (0, PERCENT)
 
 
 @dataclass
@@ -94,12 +93,12 @@ class ProgramCurves(Kind):
             where = place.at(metric=DIGITS, setting=place.setting | {STEP: step})
             measured = at in set(curves["step"])
             samples = shares(there, column) if measured else np.array([])
-            ours = Value(*mean_share(samples)) if measured else NOTHING
+            ours = Value(*student_mean(samples, span=SHARES)) if measured else NOTHING
             compare = self._compare(step, last, samples)
             compare = chosen_by(compare) if place.model in self.report.fitted else compare
             yield row_of(where, ours, runs, compare=compare)
         for metric in FURTHER:
-            ours = Value(*mean_share(shares(runs, f"{place.split}_{metric}")))
+            ours = Value(*student_mean(shares(runs, f"{place.split}_{metric}"), span=SHARES))
             yield row_of(place.at(metric=metric), ours, runs)
         yield row_of(place.at(metric=REACHED), Value(*medians.limits_of(self._reached(runs, curves, column))), runs)
 

@@ -31,8 +31,6 @@ def draw(
 
     Returns: the figure, and the numbers drawn in it.
     """
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
     figure, axes = style.new_figure(3.4 * len(splits), 3.2, columns=len(splits), sharey=True)
     drawn: list[pd.DataFrame] = []
     for axis, (split, name) in zip(axes[0], splits.items(), strict=True):
@@ -42,8 +40,7 @@ def draw(
                 drawn.append(_curve(axis, curves, split, place.model))
         drawn.append(_printed(axis, lines, split))
         axis.set(title=name, xlabel="Training step", ylim=(0, 103))
-        axis.xaxis.set_major_locator(MaxNLocator(3))
-        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        style.steps_along(axis, most=3)
     axes[0][0].set_ylabel("Matching digits, %")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)), title=LEGEND)

@@ -14,13 +14,13 @@ from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import fitted, not_comparable
+from nalu_bench.analysis.stats.verdicts import not_comparable
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import Format, four_digits, score, span
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
-from nalu_bench.analysis.table.line import Compare, Line, Row, Value, grouped
+from nalu_bench.analysis.table.line import Compare, Line, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.trask2018 import relative_claims
@@ -143,7 +143,7 @@ class RelativeErrors(Kind):
                 return lambda _: not_comparable("the printed ones are alike for every operation")
         elif place.metric == RAW:
             return None  # its percentage is compared: a number counts once
-        return (lambda printed: fitted(compare(printed))) if place.model in self.report.fitted else compare
+        return chosen_by(compare) if place.model in self.report.fitted else compare
 
     def _claims(self, measured: Measured, cells: Sequence[tuple[Place, pd.DataFrame]]) -> Iterator[Row]:
         for task, setting in dict.fromkeys((place.task, place.setting) for place, _ in cells):
