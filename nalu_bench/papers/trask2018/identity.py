@@ -207,6 +207,7 @@ class Identity(Kind):
         missing = ", ".join(style.activation_label(name) for name in ranked if name not in names)
         figure, axes = style.new_figure(7.0, 4.4)
         axis, (low, high) = axes[0][0], self.report.ranges["inside"]
+        x = measured.predictions["target"]
         axis.axvspan(low, high, color="#dddddd", alpha=0.6, linewidth=0)
         ends = {}
         for number, name in enumerate(names):
@@ -216,9 +217,9 @@ class Identity(Kind):
             axis.fill_between(line["x"], line["low"], line["high"], color=look["color"], alpha=0.2, linewidth=0)
             ends[name] = (float(line["mae"].iloc[-1]), look)
         told = f"   (without a finite prediction: {missing})" if missing else ""
-        axis.set(xlabel=f"Input x{told}", ylabel="Mean absolute error", xlim=(drawn["x"].min(), drawn["x"].max()))
-        axis.set_ylim(0, 1.03 * drawn["mae"].max())
-        axis.set_xticks(sorted({drawn["x"].min(), low, 0, high, drawn["x"].max()}))
+        axis.set(xlabel=f"Input x{told}", ylabel="Mean absolute error", xlim=(x.min(), x.max()))
+        axis.set_ylim(0, 1.03 * drawn["mae"].max() if names else 1)
+        axis.set_xticks(sorted({x.min(), low, 0, high, x.max()}))
         axis.text((low + high) / 2, 0.99 * axis.get_ylim()[1], "trained here", ha="center", va="top", fontsize=8)
         _label_ends(axis, ends)
         return figure, drawn
@@ -255,7 +256,7 @@ def _bands(measured: Measured) -> pd.DataFrame:
         low, high = np.array(limits).T
         frames.append(pd.DataFrame({"x": found.index, "mae": found["mean"].to_numpy(), "low": low, "high": high}))
         frames[-1].insert(0, "activation", activation_of(place))
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=["activation", "x", "mae", "low", "high"])], ignore_index=True)
 
 
 def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> None:
@@ -266,7 +267,7 @@ def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> 
     places = np.array([ends[name][0] for name in order])
     shifts = gap * np.arange(len(places))
     places = np.maximum.accumulate(places - shifts) + shifts
-    places -= max(0.0, places[-1] - top)  # the highest stays inside
+    places -= places.max(initial=top) - top  # the highest stays inside
     right = axis.get_xlim()[1]
     for name, place in zip(order, places, strict=True):
         end, look = ends[name]

@@ -1,6 +1,7 @@
-"""Pieces of sentences of the pages about experiments 1, 2 and 4, computed again from their results."""
+"""Pieces of sentences of the pages about the experiments, computed again from their results."""
 
 import functools
+import itertools
 from collections.abc import Callable
 
 import pandas as pd
@@ -18,6 +19,7 @@ def sentences(page: str) -> list[str]:
     pages: dict[str, tuple[Callable[[str], str], ...]] = {
         "experiment1": (shares, none_differs, furthest, once, rmsprop, exponential),
         "experiment2": (shares, none_differs),
+        "experiment3": (differing, by_means, low_gates, high_gates, unlearned, quotients, defaults),
         "experiment4": (shares, none_differs, furthest, adam),
     }
     return [piece(page) for piece in pages.get(page, ())]
@@ -91,6 +93,77 @@ def adam(page: str) -> str:
     return f"With Adam they solve {shared} % and {separate} % of the products"
 
 
+def differing(page: str) -> str:
+    """How many printed rates differ, of how many there are."""
+    rates = _rates(page)
+    counts = rates[rates["printed"].notna()].groupby("split")["verdict"].agg(lambda found: (found == "differs").sum())
+    inside, outside = counts["validation"], counts["extrapolation"]
+    return f"{inside} of 216 shares differ inside of the range, and {outside} of 216 outside"
+
+
+def by_means(page: str) -> str:
+    """The table of shares of solved seeds inside by the means of M̂ and Ŵ, over those of G and both deviations."""
+    rates = _initialised(page)
+    rows = []
+    for M, W in itertools.product((-1, 0, 1), repeat=2):
+        mine = rates[(rates["M"] == M) & (rates["W"] == W)]
+        shares = [_shares(mine[mine["operation"] == operation]) for operation in ("add", "sub", "mul")]
+        rows.append(f"| {M} | {W} | " + " | ".join(f"{ours} ({printed})" for ours, printed in shares) + " |")
+    return "\n".join(rows)
+
+
+def low_gates(page: str) -> str:
+    """Sums and differences where M̂ starts at -1, deviation 0.1."""
+    rates = _initialised(page)
+    mine = rates[(rates["M"] == -1) & (rates["deviation"] == 0.1)].set_index("operation")
+    ours, printed = (100 * mine.groupby("operation")[column].min() for column in ("ours", "printed"))
+    return (
+        f"at least {ours['add']:.0f} % of the sums and {ours['sub']:.0f} % of the differences (printed: "
+        f"{printed['add']:.0f} % and {printed['sub']:.0f} %)"
+    )
+
+
+def high_gates(page: str) -> str:
+    """Sums where M̂ starts at 1 and Ŵ at 0 or 1."""
+    rates = _initialised(page)
+    mine = rates[(rates["M"] == 1) & (rates["W"] >= 0) & (rates["operation"] == "add")]
+    assert len(mine) == 12
+    ours, printed = 100 * mine["ours"], 100 * mine["printed"]
+    return (
+        f"{ours.min():.0f} to {ours.max():.0f} % of the networks of ours learn sums, "
+        f"{printed.min():.0f} to {printed.max():.0f} % of the printed ones"
+    )
+
+
+def unlearned(page: str) -> str:
+    """Sums and differences where M̂ starts at 1 and Ŵ at -1."""
+    rates = _initialised(page)
+    mine = rates[(rates["M"] == 1) & (rates["W"] == -1) & rates["operation"].isin(["add", "sub"])]
+    assert (mine[["ours", "printed"]] == 0).all(axis=None)
+    return "no network of ours or theirs learns a sum or a difference"
+
+
+def quotients(page: str) -> str:
+    """Quotients, all over."""
+    rates = _rates(page)
+    mine = rates[rates["operation"] == "div"]
+    assert (mine[["ours", "printed"]] == 0).all(axis=None)
+    return "No network divides, here or in print"
+
+
+def defaults(page: str) -> str:
+    """Sums inside from four initialisations, with one W and with weights of their own for both paths."""
+    rates = _rates(page)
+    sums = rates[(rates["operation"] == "add") & (rates["split"] == "validation")].set_index("setting")["ours"]
+    own = sums[sums.index.str.contains("shared=False")]
+    shared = sums[own.index.str.replace(r";shared.*", "", regex=True).unique()].sort_values()
+    assert (len(own), len(shared)) == (8, 4)
+    return (
+        f"three of the four initialisations, from which at least {100 * shared.iloc[1]:.0f} % of the networks learn "
+        f"sums with shared ones, learn them in at most {100 * own.max():.0f} %"
+    )
+
+
 Shares = tuple[tuple[str, str], tuple[str, str]]
 """Ours and printed in whole percent, with shared weights, then with separate ones."""
 
@@ -102,6 +175,14 @@ def _both(page: str, operation: str, *words: str) -> Shares:
     mine = rates[(rates["operation"] == operation) & (rates["split"] == "validation") & (further == ";".join(words))]
     shared, separate = (_shares(mine[mine["model"].str.fullmatch(rf"\w+-inalu{kind}")]) for kind in ("_shared", ""))
     return shared, separate
+
+
+def _initialised(page: str) -> pd.DataFrame:
+    """The shares inside by the means of M̂ and Ŵ and the deviation, of the cells that are printed."""
+    rates = _rates(page)
+    rates = rates[rates["printed"].notna() & (rates["split"] == "validation")]
+    found = rates["setting"].str.extract(r"means=\[(?P<G>\S+), (?P<M>\S+), (?P<W>\S+)\];deviation=(?P<deviation>\S+)$")
+    return rates.join(found.astype(float))
 
 
 def _shares(rates: pd.DataFrame) -> tuple[str, str]:

@@ -196,11 +196,11 @@ def test_a_mean_without_some_of_its_networks_has_no_verdict() -> None:
     assert found.notes == ("3 seeds have no finite error",)
 
 
-def without(activation: str) -> Measured:
-    """Networks of which one activation has no finite prediction at all."""
+def without(*activations: str) -> Measured:
+    """Networks of which some activations have no finite prediction at all."""
     found = measured()
-    found.runs.loc[found.runs["cell"] == activation, "integers_mae"] = np.nan
-    found.predictions.loc[found.predictions["cell"] == activation, "prediction"] = np.nan
+    found.runs.loc[found.runs["cell"].isin(activations), "integers_mae"] = np.nan
+    found.predictions.loc[found.predictions["cell"].isin(activations), "prediction"] = np.nan
     return found
 
 
@@ -216,6 +216,17 @@ def test_an_activation_without_any_finite_network_keeps_its_rows_and_fails() -> 
     figure, drawn = kind.figure(found, rows)
     assert "elu" not in set(drawn["activation"])
     assert "without a finite prediction: ELU" in figure.axes[0].get_xlabel()
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_a_finite_network_of_any_activation_all_are_named_and_none_is_drawn() -> None:
+    kind, found = IdentityIntegers(TABLE5), without(*SLOPES)
+    rows = lines_of(kind, found)
+    assert {ours(rows, name, "outside", "failing") for name in SLOPES} == {1}
+    assert {line[1] for line in cells_of(kind.tables(rows)[0])[1:]} == {"–"}
+    figure, drawn = kind.figure(found, rows)
+    assert drawn.empty
+    assert figure.axes[0].get_xlabel().count(",") == len(SLOPES) - 1
 
 
 def test_without_a_finite_network_of_an_activation_that_claims_are_about_none_is_tested() -> None:
