@@ -75,13 +75,15 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
 def scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
     budget = loaded.manifest["budget"]
-    runs, asked = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
+    asked = {key: cell["seeds"] for key, cell in loaded.manifest["cells"].items()}
+    runs, total = loaded.manifest["runs"], sum(asked.values())
     if not budget["seeds"]:
         return "computed, nothing is trained"
     seeds = loaded.runs.groupby("cell").size()
     trained = span(seeds)
-    trained += f" of {budget['seeds']}" if seeds.min() < budget["seeds"] else ""
-    so_far = f", {runs:,} of {asked:,} runs" if runs < asked else ""
+    wanted = [asked[cell] for cell in seeds.index]
+    trained += f" of {span(wanted)}" if (seeds < wanted).any() else ""
+    so_far = f", {runs:,} of {total:,} runs" if runs < total else ""
     return f"{budget['name']}: {trained} seeds, {budget['steps']:,} steps{so_far}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,9 +26,9 @@ class Programs(Task):
     """t = the value of a program such as `(c if a < b else d)`, whose integers are drawn anew.
 
     A step of the sequence is one integer or one operator: the integer as a number (0 at operators), then a 1 in the
-    place of what it is: an integer, or one of the operators that the templates have. Parentheses are not read: the
-    templates must be told apart without them. Programs that are shorter than the longest end in steps of zeros, at
-    which networks must keep their state.
+    place of what it is: an integer, or one of the operators that the templates have, or the end of the program.
+    Parentheses are not read: the templates must be told apart without them. Programs that are shorter than the longest
+    end in steps of zeros, at which networks must keep their state.
 
     Source: Trask et al. 2018, section 4.4 and Figures 4 and 6, who add two integers, and evaluate programs of if, + and
     - after Zaremba & Sutskever 2014, https://arxiv.org/abs/1410.4615. The templates are those of the latter's code with
@@ -42,6 +42,9 @@ class Programs(Task):
         templates: groups of templates. A group is as likely as another, and so is each template of one group.
         ranges: the integers of training, validation and test, [low, high) each, one after the other.
         nested: whether validation and test begin where training begins: [0, 1,000) instead of [100, 1,000).
+        end: whether a last step says that the program has ended. A NALU with weights that depend on the operators alone
+            needs it for a conditional: an integer that it reads enters its output whatever the condition says, and a
+            step later it can be multiplied by 0.
     """
 
     inputs: ClassVar[str] = "program"
@@ -53,11 +56,12 @@ class Programs(Task):
     templates: list[list[str]]
     ranges: list[list[int]]
     nested: bool
+    end: bool = field(default=False, metadata={"before": False})
 
     @property
     def input_size(self) -> int:
-        """The number, the indicator of an integer, and one of each operator."""
-        return 2 + len(self.operators())
+        """The number, the indicator of an integer, one of each operator, and one of the end."""
+        return 2 + len(self.operators()) + self.end
 
     def example_size(self, split: str) -> int:
         """A number for the choice of the template, and one for each integer."""
@@ -95,7 +99,7 @@ class Programs(Task):
 
     def program(self) -> tuple[Any, ...]:
         """The sizes alone: templates and ranges are constants."""
-        longest = max(len(template.tokens) for template, _ in self._templates())
+        longest = max(len(template.tokens) for template, _ in self._templates()) + self.end
         return self.example_size("train"), len(self._templates()), longest, self.input_size
 
     def split_parameters(self, split: str) -> dict[str, np.ndarray]:
@@ -141,11 +145,13 @@ class Programs(Task):
         return found
 
     def _indicators(self, template: Template) -> np.ndarray:
-        """(T, I - 1): a 1 for an integer, or for one of the operators."""
+        """(T, I - 1): a 1 for an integer, for one of the operators, or for the end."""
         kinds = self.operators()
-        found = np.zeros((self.program()[2], 1 + len(kinds)), np.float32)
+        found = np.zeros((self.program()[2], self.input_size - 1), np.float32)
         for step, token in enumerate(template.tokens):
             found[step, 0 if token in template.letters else 1 + kinds.index(token)] = 1
+        if self.end:
+            found[len(template.tokens), -1] = 1
         return found
 
     def _wide(self, coefficients: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Networks that evaluate programs, against plain loops over single examples."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from nalu_bench.models.network import Network, Recurrence
 from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
+from nalu_bench.tasks.program_templates import grouped
 from nalu_bench.training.compilation import Mode
 from nalu_bench.training.loop import Request, train_block, train_together
 from nalu_bench.units import NALU, Linear
@@ -121,6 +123,78 @@ def test_weights_do_not_depend_on_integers_that_the_lstm_does_not_see() -> None:
         assert torch.equal(*states) is not sees_integers
 
 
+def cell(model: str, *overrides: str) -> Cell:
+    words = [
+        "task=programs", f"model={model}", "recipe=trask2018_programs", "recipe.batch_size=4", "model.width=2",
+        "recipe.evaluation_size=8", "budget=smoke", "budget.steps=6", "budget.log_every=3", *overrides,
+    ]  # fmt: skip
+    return compose.plan_cells(words, multirun=False).cells[0].cell
+
+
+READ, P, Q, R, S = range(5)
+"""What a NALU of four numbers p, q, r and s reads: an integer, and these."""
+
+OPEN, SHUT = 1000.0, -1000.0
+"""Entries of G that make an output the sum, or the product, where their input is above 0."""
+
+
+def signs(tokens: list[str]) -> list[float]:
+    """Those of the integers of a sum."""
+    return [-1.0 if before == "-" else 1.0 for before, now in pairwise(["", *tokens]) if now == "n"]
+
+
+def by_hand(read: list[str]) -> tuple[Tensor, Tensor]:
+    """W and G (4, 5) of a NALU that evaluates programs; they depend on the operators alone that have been read.
+
+    Before `if`, p, q and r are the integers. Before `else`, r is right - left - 1/2, and s is 1. At `else` r and s
+    become 1 and 0, or 0 and 1. These multiply the integers before `if`, and those after `else`. The end adds all up.
+    """
+    W, G, now = torch.eye(5, dtype=torch.float64), torch.zeros(5, 5, dtype=torch.float64), read[-1]
+    here = signs(read[max((read.index(word) for word in ("if", "<", "else") if word in read), default=0) :])
+    if "else" not in read:
+        G[R, S] = OPEN
+        W[S], G[S, [READ, S]] = 0, SHUT  # a product of nothing
+        if now == "n" and "if" not in read:
+            W[len(here)], W[len(here), READ] = 0, 1
+        elif now == "n":
+            W[R, READ], W[R, R] = here[-1], float(len(here) > 1)
+            if "<" in read and len(here) == 1:
+                W[R, [R, S]] = torch.tensor([-1, -0.5], dtype=torch.float64)
+    elif now == "else":
+        W[[R, S]], G[R, R], G[S, R] = 0, SHUT, OPEN  # 1 - g
+    elif now == "n" and len(here) == 1:
+        G[P:S, [R, S]] = SHUT
+        W[P, R] = W[Q, R] = 1
+        W[R, [READ, R, S]] = torch.tensor([1.0, 0, 1], dtype=torch.float64)
+    elif now == "n":
+        W[S, READ], G[S, [READ, S]] = 1, SHUT
+    if now == "end":
+        first = signs(read[: read.index("if")]) if "if" in read else here
+        W[P], G[P, P:] = 0, OPEN
+        W[P, P : P + len(first)] = torch.tensor(first, dtype=torch.float64)
+        if "if" in read:
+            W[P, R : R + len(here)] = torch.tensor(here, dtype=torch.float64)
+    return W[1:], G[1:]
+
+
+def test_a_nalu_of_four_numbers_can_evaluate_all_templates_if_it_reads_the_end() -> None:
+    """With weights that see no integer, in all ranges: see `experiments/trask2018/figure4.md`."""
+    task, count, generator = cell("program_nalu").task, 1000, Generator().manual_seed(0)
+    assert task.end
+    for template, _ in grouped(task.templates):
+        for low, high in ([0, 3], *task.ranges):
+            integers = torch.randint(low, high, (len(template.letters), count), generator=generator).double()
+            unread, n, read = iter(integers), torch.zeros(4, count, dtype=torch.float64), list[str]()
+            for token in (*template.reading(), "end"):
+                read.append(token)
+                W, G = by_hand(read)
+                W_hat, M_hat = torch.where(W.abs() < 1, W.atanh(), 40 * W), torch.full_like(W, 40)
+                v = next(unread) if token == "n" else torch.zeros_like(n[0])
+                n = produced_nalu(*(raw.unsqueeze(-1) for raw in (W_hat, M_hat, G)), torch.cat([v[None], n]))
+            yes, no, left, right = torch.from_numpy(template.coefficients).double() @ integers
+            assert (n[0] - torch.where(left < right, yes, no)).abs().max() < 0.01, (template.text, low)
+
+
 def plain_dnc(network: Computer, program: np.ndarray) -> np.ndarray:
     """The equations of Graves et al. 2016, one number at a time where they index, with the sorted free list."""
     N, W, R, H = network.slots, network.word, network.reads, network.hidden
@@ -194,14 +268,6 @@ def test_a_key_finds_the_place_that_is_most_like_it() -> None:
     memory = torch.tensor([[1.0, 0], [0, 3], [1, 1]], dtype=torch.float64).unsqueeze(-1)
     found = dnc.similar(memory, torch.tensor([[[0.0], [2.0]]], dtype=torch.float64), torch.tensor([[50.0]]))
     assert float(found[0, 1, 0]) == pytest.approx(1, abs=1e-6)
-
-
-def cell(model: str, *overrides: str) -> Cell:
-    words = [
-        "task=programs", f"model={model}", "recipe=trask2018_programs", "recipe.batch_size=4", "model.width=2",
-        "recipe.evaluation_size=8", "budget=smoke", "budget.steps=6", "budget.log_every=3", *overrides,
-    ]  # fmt: skip
-    return compose.plan_cells(words, multirun=False).cells[0].cell
 
 
 @pytest.mark.parametrize("model", MODELS)

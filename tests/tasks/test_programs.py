@@ -26,17 +26,20 @@ def drawn(chosen: Any, split: str, count: int = 3000) -> tuple[Tensor, Tensor]:
 
 
 def text_of(chosen: Any, program: Tensor) -> str:
-    """What is read of a program, as Python: without parentheses."""
-    kinds = ["", *chosen.operators()]
+    """What is read of a program, as Python: without parentheses. Its end is checked and left out."""
+    kinds = ["", *chosen.operators(), "end"]
     steps = [(int(step[0]), kinds[int(step[1:].argmax())]) for step in program if step[1:].any()]
     assert all(step[1:].sum() == (1 if step[1:].any() else 0) and (step[1] or not step[0]) for step in program)
-    return " ".join(kind or str(number) for number, kind in steps)
+    assert [kind for _, kind in steps].count("end") == chosen.end
+    assert (steps[-1][1] == "end") == chosen.end
+    return " ".join(kind or str(number) for number, kind in steps if kind != "end")
 
 
+@pytest.mark.parametrize("end", [True, False])
 @pytest.mark.parametrize("name", ["programs", "program_sums"])
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
-def test_targets_are_what_python_makes_of_what_is_read(name: str, split: str) -> None:
-    chosen = task(name=name)
+def test_targets_are_what_python_makes_of_what_is_read(name: str, split: str, end: bool) -> None:
+    chosen = task(f"task.end={str(end).lower()}", name=name)
     x, t = drawn(chosen, split)
     texts = [text_of(chosen, program) for program in x]
     assert [eval(text) for text in texts] == t[:, 0].to(torch.int64).tolist()
@@ -70,8 +73,8 @@ def test_equal_integers_are_not_smaller() -> None:
 def test_groups_are_equally_likely_and_so_are_the_templates_of_each() -> None:
     x, _ = drawn(task(), "train", 20_000)
     length = x[..., 1:].sum((1, 2))
-    for tokens, share in {3: 1 / 4, 5: 1 / 4, 7: 1 / 4, 9: 1 / 4}.items():
-        assert float((length == tokens).float().mean()) == pytest.approx(share, abs=0.015)
+    for tokens, share in {3: 1 / 4, 5: 1 / 4, 7: 1 / 4, 9: 1 / 4}.items():  # and the end
+        assert float((length == tokens + 1).float().mean()) == pytest.approx(share, abs=0.015)
 
 
 def test_the_ends_of_the_unit_interval_are_in_range() -> None:
@@ -94,6 +97,7 @@ def test_other_ranges_and_templates_of_the_same_sizes_share_one_program() -> Non
     assert task("task.ranges=[[0,10],[10,100],[100,200]]", name="program_sums").program_key() == sums.program_key()
     assert task("task.templates=[['a - b']]", name="program_sums").program_key() == sums.program_key()
     assert task().program_key() != sums.program_key()
+    assert task("task.end=true", name="program_sums").program_key() != sums.program_key()
 
 
 @pytest.mark.parametrize(
