@@ -209,8 +209,9 @@ class RelativeErrors(Kind):
         figure, axes = style.new_figure(
             7.2, 1 + 2.1 * len(panels), rows=len(panels), columns=len(operations), sharey=True, sharex="row"
         )
-        drawn = []
+        drawn: list[dict[str, Any]] = []
         for row, (task, split) in zip(axes, panels, strict=True):
+            most = 0
             row[0].set_ylabel(f"{HALVES.get(task, task)}, {SPLITS[split].lower()}\nerror, % of untrained")
             for axis, operation in zip(row, operations, strict=True):
                 mine = [(place, group) for place, group in cells if (place.task, place.operation) == (task, operation)]
@@ -222,9 +223,11 @@ class RelativeErrors(Kind):
                     axis.set_title(style.operation_label(task, operation))
                 where = {"task": task, "split": split, "operation": operation}
                 drawn += [where | line for line in median_panel.draw(axis, samples, texts, HIGHEST)]
+                most = max(most, len(samples))
+            row[0].set_xlim(median_panel.span(most))  # and of the others of the row
         told = f"{median_panel.heading(any(printed.values()))}.  At the top: {HIGHEST:,.0f} % and more"
         figure.suptitle(told, fontsize=8)
-        median_panel.add_legend(figure, axes[:: len(SPLITS), 0], columns=6)
+        median_panel.add_legend(figure, axes.flat, columns=6)
         return figure, pd.DataFrame(drawn)
 
 
