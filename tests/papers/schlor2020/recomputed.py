@@ -19,7 +19,7 @@ def sentences(page: str) -> list[str]:
     pages: dict[str, tuple[Callable[[str], str], ...]] = {
         "experiment1": (shares, none_differs, furthest, once, rmsprop, exponential),
         "experiment2": (shares, none_differs),
-        "experiment3": (differing, by_means, low_gates, high_gates, unlearned, quotients, defaults),
+        "experiment3": (differing, by_means, learned_from_minus_one, learned_from_one, unlearned, quotients, defaults),
         "experiment4": (shares, none_differs, furthest, adam),
     }
     return [piece(page) for piece in pages.get(page, ())]
@@ -112,7 +112,7 @@ def by_means(page: str) -> str:
     return "\n".join(rows)
 
 
-def low_gates(page: str) -> str:
+def learned_from_minus_one(page: str) -> str:
     """Sums and differences where M̂ starts at -1, deviation 0.1."""
     rates = _initialised(page)
     mine = rates[(rates["M"] == -1) & (rates["deviation"] == 0.1)].set_index("operation")
@@ -123,7 +123,7 @@ def low_gates(page: str) -> str:
     )
 
 
-def high_gates(page: str) -> str:
+def learned_from_one(page: str) -> str:
     """Sums where M̂ starts at 1 and Ŵ at 0 or 1."""
     rates = _initialised(page)
     mine = rates[(rates["M"] == 1) & (rates["W"] >= 0) & (rates["operation"] == "add")]
