@@ -11,7 +11,7 @@ import pandas as pd
 
 from nalu_bench.analysis.brief import brief
 from nalu_bench.analysis.measure.manifest import overrides, stand_ins
-from nalu_bench.analysis.measure.measured import Measured, seeds_by_cell
+from nalu_bench.analysis.measure.measured import Measured, seeds_told
 from nalu_bench.analysis.render import latex, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.markdown import markdown, plain
@@ -165,16 +165,11 @@ class Report:
         lengths = self.measured.runs.loc[self.measured.runs["role"] == "cell", "steps"]
         trained = span(lengths, steps) or steps(budget["steps"])
         typed = " ".join(overrides(self.measured.manifest))
-        scale = f": {self._seeds(budget['seeds'])} seeds, {trained} steps"
+        scale = f": {seeds_told(self.measured.runs) or budget['seeds']} seeds, {trained} steps"
         if typed and not self.kind.experiment.local:
             scale = f" with {typed}"
         told = f"Budget {budget['name']}{scale}. Runs: {states} (asked for: {asked:,})."
         return f"{told} Data: {self.stands_in}." if self.stands_in else told
-
-    def _seeds(self, wanted: int) -> str:
-        """How many seeds the cells have, of how many they shall have: `25 to 50 of 100`, or `100`."""
-        found = seeds_by_cell(self.measured.runs)
-        return (f"{span(found)} of {wanted}" if (found < wanted).any() else span(found)) or f"{wanted}"
 
     @property
     def stands_in(self) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nalu_bench.analysis.measure.measured import seeds_told
 from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
-from nalu_bench.analysis.table.formats import span
 from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
 from nalu_bench.pages.rendered import rendered
@@ -75,16 +75,11 @@ def _experiment(loaded: "Loaded") -> dict[str, Any]:
 def scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
     budget = loaded.manifest["budget"]
-    asked = {key: cell["seeds"] for key, cell in loaded.manifest["cells"].items()}
-    runs, total = loaded.manifest["runs"], sum(asked.values())
     if not budget["seeds"]:
         return "computed, nothing is trained"
-    seeds = loaded.runs.groupby("cell").size()
-    trained = span(seeds)
-    wanted = [asked[cell] for cell in seeds.index]
-    trained += f" of {span(wanted)}" if (seeds < wanted).any() else ""
+    runs, total = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
     so_far = f", {runs:,} of {total:,} runs" if runs < total else ""
-    return f"{budget['name']}: {trained} seeds, {budget['steps']:,} steps{so_far}"
+    return f"{budget['name']}: {seeds_told(loaded.runs)} seeds, {budget['steps']:,} steps{so_far}"
 
 
 def _numbers(loaded: "Loaded") -> dict[str, Any]:

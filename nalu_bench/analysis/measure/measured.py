@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from nalu_bench.analysis.table.formats import span
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.blocks import parse_ranges
@@ -102,6 +103,13 @@ def count_note(runs: pd.DataFrame) -> str:
 def seeds_by_cell(runs: pd.DataFrame) -> "pd.Series[int]":
     """How many seeds each cell has; baselines and other roles are left out."""
     return runs[runs["role"] == "cell"].groupby("cell").size()
+
+
+def seeds_told(runs: pd.DataFrame) -> str:
+    """How many seeds the cells have, and of how many if some lack seeds: `25 to 50 of 100`; empty without runs."""
+    found, asked = seeds_by_cell(runs), runs.groupby("cell")["asked"].first()
+    lacking = asked[found.index][found < asked[found.index]]
+    return " of ".join(filter(None, [span(found), span(lacking)]))
 
 
 def cells_with(measured: Measured, words: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -19,7 +19,16 @@ def sentences(page: str) -> list[str]:
     pages: dict[str, tuple[Callable[[str], str], ...]] = {
         "experiment1": (shares, none_differs, furthest, once, rmsprop, exponential),
         "experiment2": (shares, none_differs),
-        "experiment3": (differing, by_means, learned_from_minus_one, learned_from_one, unlearned, quotients, defaults),
+        "experiment3": (
+            differing,
+            by_means,
+            learned_from_minus_one,
+            learned_from_one,
+            unlearned,
+            products,
+            quotients,
+            defaults,
+        ),
         "experiment4": (shares, none_differs, furthest, adam),
     }
     return [piece(page) for piece in pages.get(page, ())]
@@ -152,16 +161,45 @@ def quotients(page: str) -> str:
 
 
 def defaults(page: str) -> str:
-    """Sums inside from four initialisations, with one W and with weights of their own for both paths."""
+    """Sums and products inside from four initialisations: ours, the script's defaults, printed."""
     rates = _rates(page)
-    sums = rates[(rates["operation"] == "add") & (rates["split"] == "validation")].set_index("setting")["ours"]
-    own = sums[sums.index.str.contains("shared=False")]
-    shared = sums[own.index.str.replace(r";shared.*", "", regex=True).unique()].sort_values()
-    assert (len(own), len(shared)) == (8, 4)
-    return (
-        f"three of the four initialisations, from which at least {100 * shared.iloc[1]:.0f} % of the networks learn "
-        f"sums with shared ones, learn them in at most {100 * own.max():.0f} %"
+    inside = rates[rates["operation"].isin(["add", "mul"]) & (rates["split"] == "validation")]
+    inside = inside.set_index(["operation", "setting"])[["ours", "printed"]].astype(float)
+    words = ";shared=False;reinitialized=1"
+    theirs = inside["ours"][inside.index.get_level_values("setting").str.endswith(words)].rename(
+        index=lambda setting: setting.removesuffix(words)
     )
+    found = (100 * inside.loc[theirs.index].assign(defaults=theirs)).round().astype(int).sort_index()
+    off = found[["ours", "defaults"]].sub(found["printed"], axis=0).abs()
+    nearer, further = off["defaults"] < off["ours"], off["defaults"] > off["ours"]
+    (one, sums), (other, products) = ((place, row) for place, row in found[nearer].iterrows())
+    assert len(found) == 8
+    assert [(place[0], _means(place[1])) for place in (one, other)] == [("add", "1, 1, 1"), ("mul", "0, 0, 0")]
+    solved = found[(found[["ours", "printed"]] == 100).all(axis=1)].loc["add"]["defaults"]
+    assert [*map(_means, solved.index)] == ["-1, -1, -1", "0, 0, 0"]
+    return (
+        f"they are\n  nearer to print in {nearer.sum()}, and further off in {further.sum()}. Nearer are sums from "
+        f"1, 1, 1 at {sums['defaults']} % (ours: {sums['ours']} %, printed: {sums['printed']} %) and products\n  from "
+        f"0, 0, 0 at {products['defaults']} % (ours: {products['ours']} %, printed: {products['printed']} %). Of the "
+        f"sums from -1, -1, -1 and 0, 0, 0, which all are solved here and in\n  print, they learn {solved.iloc[0]} % "
+        f"and {solved.iloc[1]} %."
+    )
+
+
+def _means(setting: str) -> str:
+    """`-1, -1, -1`: the means of G, M̂ and Ŵ."""
+    return setting.partition("means=[")[2].partition("]")[0]
+
+
+def products(page: str) -> str:
+    """How many shares of products differ where Ŵ starts at 0, below print, and at -1, above it."""
+    rates = _initialised(page)
+    rates = rates[rates["operation"] == "mul"]
+    zero, minus = rates[rates["W"] == 0], rates[(rates["W"] == -1) & (rates["M"] <= 0)]
+    assert zero["ours"].mean() < zero["printed"].mean()
+    assert minus["ours"].mean() > minus["printed"].mean()
+    differ = [(found["verdict"] == "differs").sum() for found in (zero, minus)]
+    return f"{differ[0]} of {len(zero)}\n  and {differ[1]} of {len(minus)} shares differ"
 
 
 Shares = tuple[tuple[str, str], tuple[str, str]]
