@@ -1,7 +1,7 @@
 """Shares of matching digits by step, beside printed curves: Figures 4 and 6 of Trask et al. 2018."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -52,7 +52,7 @@ class ProgramCurves(Kind):
     A seed without a finite prediction has no matching digits. Printed points are means over ten runs, read off the
     figure; see `program_printed.against_curve` for the comparison. The last points are compared if our last step is
     theirs. The printed step at which a curve reaches `reached` stands beside ours and is not compared: it is that of a
-    mean, ours of the seeds. Claims in words are tested on the means at the selected step.
+    mean, ours of the seeds. Claims in words are tested on the means at the selected step, at the figure's full length.
 
     Source: Trask et al. 2018, section 4.4 and Figures 4 and 6. Deviations: none known.
 
@@ -125,7 +125,14 @@ class ProgramCurves(Kind):
         runs = {(place.task, place.model): mine for place, mine in cells}
         for name, said in self.report.claims.items():
             claim, behind = program_claims.tested(said, task, runs)
+            claim = replace(claim, untested=claim.untested or self._unfinished(task, behind))
             yield claim.row(Place(task, metric=f"{CLAIM}{name}"), behind, *map(count_note, behind))
+
+    def _unfinished(self, task: str, behind: Sequence[pd.DataFrame]) -> str:
+        """Why the networks that are trained on the task are not judged, if their steps are others than printed."""
+        steps = {int(runs["steps"].iloc[0]) for runs in behind if runs["task"].iloc[0] == task}
+        others = sorted(steps - {self.experiment.printed_steps})
+        return f"trained for {others[0]:,} of the figure's {self.experiment.printed_steps:,} steps" if others else ""
 
     def _task(self) -> str:
         """The task whose numbers are printed."""

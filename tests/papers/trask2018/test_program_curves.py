@@ -98,12 +98,15 @@ def test_fewer_steps_are_compared_where_they_were_made_and_not_at_the_end() -> N
     assert (claim.verdict, claim.notes[-1]) == ("not comparable", "no runs of ours: NALU on program_sums")
 
 
-def test_the_lstm_on_programs_is_held_beside_that_on_sums() -> None:
+@pytest.mark.parametrize(("steps", "verdict"), [(1_250_000, "agrees"), (250_000, "not comparable")])
+def test_the_lstm_on_programs_is_held_beside_that_on_sums_at_the_full_length(steps: int, verdict: str) -> None:
     sums = cell("program_lstm", 10, 0.06, 0.01)
-    programs = cell("program_lstm", 10, 0.44, 0.01, task="programs", cell="programs")
+    programs = cell("program_lstm", 10, 0.44, 0.01, task="programs", cell="programs", steps=steps)
     programs[1]["cell"] = "programs"
     claim = line_with(lines_of(ProgramCurves(FIGURE4), measured(programs, sums)), metric="claim_lstm")
-    assert (claim.verdict, claim.notes[0]) == ("agrees", "LSTM, test − LSTM, test, program_sums")
+    assert (claim.verdict, claim.notes[0]) == (verdict, "LSTM, test − LSTM, test, program_sums")
+    assert claim.ours.value == pytest.approx(38)
+    assert ("trained for 250,000 of the figure's 1,250,000 steps" in claim.notes) == (verdict != "agrees")
 
 
 def test_a_seed_that_diverged_at_once_has_no_digits() -> None:
