@@ -79,4 +79,6 @@ def test_what_the_page_says_of_the_search_of_figure_4_is_what_it_found(programs:
     medians = programs[programs["numbers"] != 16].groupby(["model", "learning_rate"])["train_digits"].median().unstack()
     best = {*medians.idxmax(axis=1).items()}
     assert best == {("program_lstm", 0.001), *((model, 0.003) for model in (*NALUS, PILOT))}
+    lstm = 100 * programs.loc[programs["model"] == "program_lstm", "test_digits"].max()
+    assert f"no LSTM had more than {lstm:.1f} % in the test" in page("figure4")
     assert f"no network had more than {100 * programs['train_digits'].max():.1f} % " in page("figure4")
