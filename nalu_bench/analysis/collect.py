@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.described import entries, known, seconds
@@ -148,7 +149,16 @@ def _runs(kind: Kind, want: Wanted, store: Store, others: pd.DataFrame, but: set
     frame = frame.assign(**{"note": ""} if "note" not in frame else {})
     for position, (name, value) in enumerate(facts.items()):
         frame.insert(position, name, value)
-    return frame
+    return _as_written(frame)
+
+
+def _as_written(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows with numbers of single precision as `runs.csv` has them: in the fewest digits that tell one.
+
+    So a run has one text, whether it comes from the store or from an earlier collection.
+    """
+    single = [name for name in runs if runs[name].dtype == np.float32]
+    return runs.astype(dict.fromkeys(single, str)).astype(dict.fromkeys(single, float))
 
 
 def _of_cell(want: Wanted, runs: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -75,6 +75,15 @@ def test_reporting_twice_changes_nothing(plan: compose.Plan, tmp_path: Path) -> 
     assert files(writer.write(plan, store, results)[0]) == first
 
 
+def test_a_run_has_one_text_whether_it_comes_from_the_store_or_from_earlier_results(
+    plan: compose.Plan, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    first = (writer.write(plan, Store(tmp_path / "runs"), results)[0] / "runs.csv").read_text()
+    shutil.rmtree(next(tmp_path.glob("runs/*/*/*/parts/*")))
+    assert (writer.write(plan, Store(tmp_path / "runs"), results)[0] / "runs.csv").read_text() == first
+
+
 def test_a_report_is_written_whole_or_not_at_all(
     plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
