@@ -172,17 +172,17 @@ def defaults(page: str) -> str:
     found = (100 * inside.loc[theirs.index].assign(defaults=theirs)).round().astype(int).sort_index()
     off = found[["ours", "defaults"]].sub(found["printed"], axis=0).abs()
     nearer, further = off["defaults"] < off["ours"], off["defaults"] > off["ours"]
-    (one, sums), (other, products) = ((place, row) for place, row in found[nearer].iterrows())
+    (one, first), (other, second) = ((place, row) for place, row in found[nearer].iterrows())
     assert len(found) == 8
     assert [(place[0], _means(place[1])) for place in (one, other)] == [("add", "1, 1, 1"), ("mul", "0, 0, 0")]
     solved = found[(found[["ours", "printed"]] == 100).all(axis=1)].loc["add"]["defaults"]
     assert [*map(_means, solved.index)] == ["-1, -1, -1", "0, 0, 0"]
     return (
         f"they are\n  nearer to print in {nearer.sum()}, and further off in {further.sum()}. Nearer are sums from "
-        f"1, 1, 1 at {sums['defaults']} % (ours: {sums['ours']} %, printed: {sums['printed']} %) and products\n  from "
-        f"0, 0, 0 at {products['defaults']} % (ours: {products['ours']} %, printed: {products['printed']} %). Of the "
-        f"sums from -1, -1, -1 and 0, 0, 0, which all are solved here and in\n  print, they learn {solved.iloc[0]} % "
-        f"and {solved.iloc[1]} %."
+        f"1, 1, 1 at {first['defaults']} % (ours: {first['ours']} %, printed: {first['printed']} %) and "
+        f"products\n  from 0, 0, 0 at {second['defaults']} % (ours: {second['ours']} %, printed: "
+        f"{second['printed']} %). Of the sums from -1, -1, -1 and 0, 0, 0, which all are solved here and in\n  print, "
+        f"they learn {solved.iloc[0]} % and {solved.iloc[1]} %."
     )
 
 
