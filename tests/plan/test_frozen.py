@@ -1,31 +1,15 @@
 """The addresses of all committed cells: no change of the code may change one."""
 
-import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from nalu_bench import paths
-from nalu_bench.analysis import results
-from nalu_bench.plan import compose, experiment
 from nalu_bench.store.reader import Store
 from nalu_bench.verify.folder import targets
-
-FROZEN = Path(__file__).with_name("frozen_cells.csv")
-"""One line a committed cell: experiment, label, digest. Lines are added with new results, and never changed."""
-
-
-def frozen() -> dict[str, dict[str, str]]:
-    """Experiment -> label -> digest."""
-    cells: dict[str, dict[str, str]] = {}
-    with FROZEN.open(encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            cells.setdefault(row["experiment"], {})[row["label"]] = row["digest"]
-    return cells
-
+from tests.plan.freeze import frozen, planned
 
 LARGE = 100
 """Experiments with more cells take seconds each, and are slow tests."""
@@ -43,9 +27,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.mark.parametrize("name", [by_size(*each) for each in frozen().items()])
 def test_cells_keep_their_digests_and_committed_runs_count_as_done(name: str, store: Store) -> None:
-    chosen = experiment.load(name)
-    budget = results.default_budget(chosen, paths.CHECKOUT / "results")
-    plan = compose.plan_experiment(chosen, [f"budget={budget}"])
+    plan = planned(name)
     assert {f"{want.role} {want.label()}": want.cell.digest for want in plan.cells} == frozen()[name]
     reported = pd.read_csv(paths.CHECKOUT / "results" / name / "runs.csv").groupby("cell")["seed"]
     wanted = {want.cell.digest: want for want in plan.cells}
