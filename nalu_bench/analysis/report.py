@@ -4,7 +4,7 @@ import math
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,14 +17,13 @@ from nalu_bench.analysis.render.footnotes import Footnotes
 from nalu_bench.analysis.render.markdown import markdown, plain
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
-from nalu_bench.analysis.stats.verdicts import Verdict, counts, not_comparable
+from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.claims import how_tested
 from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
-from nalu_bench.analysis.table.line import Line, Row, grouped
-from nalu_bench.analysis.table.place import RECOMPUTED
+from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan import sweep
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.schema import Status
@@ -61,7 +60,7 @@ class Report:
     @classmethod
     def of(cls, kind: Kind, measured: Measured) -> "Report":
         """Compare the measurements with the printed numbers."""
-        lines = compared(_comparable(kind, measured), kind.published)
+        lines = compared(kind.rows(measured.trained), kind.published, _incomparable(kind, measured))
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
         remarks = [*_told(kind.experiment), *_remarks(lines, skipped), *_unjudged(measured)]
         tables = kind.tables(lines)
@@ -142,7 +141,7 @@ class Report:
         apart = f" Our own claims: {counts(own)}." if own else ""
         met = [line for line in self.lines if line.counted]
         others = {
-            "recomputed numbers": any(line.place.metric.endswith(RECOMPUTED) for line in met),
+            "recomputed numbers": any(line.place.recomputed for line in met),
             "sentences": any(line.in_words for line in met),
         }
         told = " and ".join(name for name, there in others.items() if there)
@@ -217,15 +216,15 @@ def _of_few(line: Line) -> bool:
     return few and not math.isnan(line.ours.low)
 
 
-def _comparable(kind: Kind, measured: Measured) -> Sequence[Row]:
-    """Compare nothing if the budget is smoke, which only shows that everything runs, or values or data are others."""
-    rows, manifest = kind.rows(measured.trained), measured.manifest
+def _incomparable(kind: Kind, measured: Measured) -> str:
+    """Why nothing is compared: a smoke budget only shows that everything runs, or values or data are others."""
+    manifest = measured.manifest
     changes, data = ", ".join(kind.experiment.changes(overrides(manifest))), stand_ins(manifest)
     reasons = ["a smoke budget"] if manifest["budget"]["name"] == "smoke" else []
     reasons += [f"changed by hand ({changes})"] if changes else []
     reasons += [data] if data else []
     reasons += _too_short(kind, manifest["budget"])
-    return [replace(row, compare=lambda _: not_comparable(", ".join(reasons))) for row in rows] if reasons else rows
+    return ", ".join(reasons)
 
 
 def _too_short(kind: Kind, budget: Mapping[str, Any]) -> list[str]:

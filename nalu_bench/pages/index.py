@@ -11,7 +11,7 @@ from nalu_bench.analysis.measure.measured import seeds_told
 from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.report import OF_FULL
 from nalu_bench.analysis.stats.verdicts import Verdict, counts, meanings
-from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS
 from nalu_bench.pages.claims import SIGNS, Outcome, by_question, claims, shown
 from nalu_bench.pages.rendered import rendered
 
@@ -87,7 +87,7 @@ def _numbers(loaded: "Loaded") -> dict[str, Any]:
     numbers = [line for line in loaded.lines if line.counted and not line.in_words]
     counted = Counter(line.verdict for line in numbers)
     printed = [line for line in numbers if line.printed_text]
-    again = sum(line.place.metric.endswith(RECOMPUTED) for line in printed)
+    again = sum(line.place.recomputed for line in printed)
     told = [f"{len(printed) - again} printed numbers"] if numbers else []
     told += [f"{again} {FROM_RUNS}"] if again else []
     told += [f"{len(numbers) - len(printed)} of ours where none is printed"] if len(printed) < len(numbers) else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line
-from nalu_bench.analysis.table.place import FROM_RUNS, RECOMPUTED
+from nalu_bench.analysis.table.place import FROM_RUNS
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
@@ -88,7 +88,7 @@ def _counts(lines: Sequence[Line]) -> dict[str, int]:
 def _printed(lines: Sequence[Line], again: bool = False) -> list[Line]:
     """The lines of printed numbers, or of those that were recomputed."""
     numbers = [line for line in lines if line.counted and line.printed_text and not line.in_words]
-    return [line for line in numbers if line.place.metric.endswith(RECOMPUTED) == again]
+    return [line for line in numbers if line.place.recomputed == again]
 
 
 def _compared(what: str, lines: Sequence[Line]) -> str:

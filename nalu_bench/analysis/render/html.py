@@ -14,7 +14,7 @@ from nalu_bench.analysis.render.text import text
 from nalu_bench.analysis.table.formats import four_digits
 from nalu_bench.analysis.table.layout import Judged, Shown, Table
 from nalu_bench.analysis.table.line import Line, Printed
-from nalu_bench.analysis.table.place import RECOMPUTED, Place
+from nalu_bench.analysis.table.place import Place
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -45,7 +45,7 @@ def numbers(lines: Sequence[Line], runs: pd.DataFrame, named: Mapping[str, str])
     shown = [
         {
             "title": title,
-            "printed": "recomputed" if part[0].place.metric.endswith(RECOMPUTED) else "printed",
+            "printed": "recomputed" if part[0].place.recomputed else "printed",
             "compared": any(line.judged for line in part),
             "rows": [{"name": name, **reasons[id(line)]} for name, line in zip(labels(part), part, strict=True)],
         }

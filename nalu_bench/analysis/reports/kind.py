@@ -15,7 +15,7 @@ from nalu_bench.analysis.printed.published import check_metrics, check_words, li
 from nalu_bench.analysis.printed.recomputed import add_recomputed
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
+from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import Limit
 from nalu_bench.analysis.table.layout import Table
@@ -237,21 +237,25 @@ def place_of(want: Wanted) -> Place:
     return Place(want.cell.task.name, want.words(), operation, model=want.cell.model.name)
 
 
-def against_printed(samples: NDArray[np.float64], span: Span = ERRORS, better: Better = Better.LOWER) -> Compare:
+def at_full_length(experiment: Experiment, runs: pd.DataFrame, compare: Compare) -> Compare:
+    """The comparison, or why there is none if the runs of a cell are trained for other steps than printed ones."""
+    trained, printed = int(runs["steps"].iloc[0]), experiment.printed_steps
+    return compare if trained in experiment.printed_lengths else lambda _: other_length(trained, printed)
+
+
+def against_printed(
+    samples: NDArray[np.float64], span: Span = ERRORS, better: Better = Better.LOWER, off: float | None = None
+) -> Compare:
     """The comparison of the range of our seeds with a printed number, see `compare_single`."""
-
-    def compare(printed: Printed) -> Comparison:
-        return compare_single(samples, printed.text, span, better) if printed.text else not_comparable(NOTHING_PRINTED)
-
-    return compare
+    return lambda printed: compare_single(samples, printed.text, span, better, off)
 
 
 def against_rate(solved: int, asked: int) -> Compare:
     """The comparison of our rate with a printed one, see `compare_rates`; that many seeds are solved of those asked."""
 
     def compare(printed: Printed) -> Comparison:
-        if not printed.text or not printed.n_seeds:
-            return not_comparable(NOTHING_PRINTED)
+        if not printed.n_seeds:
+            return not_comparable(NO_SEEDS)
         return compare_rates(solved, asked, round(printed.number() * printed.n_seeds), printed.n_seeds)
 
     return compare

@@ -17,7 +17,7 @@ from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_one
 from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
 from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
 from nalu_bench.analysis.stats.compare import compare_medians, compare_rates
 from nalu_bench.analysis.stats.intervals import (
@@ -31,13 +31,7 @@ from nalu_bench.analysis.stats.intervals import (
 )
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.samples import compare_times, compare_values, paired
-from nalu_bench.analysis.stats.verdicts import (
-    NOTHING_PRINTED,
-    Comparison,
-    not_comparable,
-    other_length,
-    same_seeds,
-)
+from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, same_seeds
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
@@ -189,22 +183,16 @@ class Success(Kind):
         }  # fmt: skip
         return [
             row_of(place.at(split=self.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
-                compare=partial(self._compare, place, metric, runs))
+                compare=at_full_length(self.experiment, runs, partial(self._compare, place, metric, runs)))
             for metric, values in statistics.items()
         ]  # fmt: skip
 
     def _compare(self, place: Place, metric: str, runs: pd.DataFrame, printed: Printed) -> Comparison:
         """Our runs against one printed number, or the reason why they are not compared."""
-        trained, printed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
-        declared = self.report.not_comparable.get(metric)
-        if not printed.text and not metric.endswith(RECOMPUTED):
-            return not_comparable(NOTHING_PRINTED)
-        if trained not in self.experiment.printed_lengths:
-            return other_length(trained, printed_steps)
         if self.report.same_seeds and self.report.same_seeds.items() <= place.setting.items():
             return self._on_same_seeds(place, metric, runs)
-        if declared:
-            return not_comparable(declared)
+        if metric in self.report.not_comparable:
+            return not_comparable(self.report.not_comparable[metric])
         if metric in self.further and printed.n_seeds:
             return against_rate(int(passing(runs, *self.further[metric]).sum()), len(runs))(printed)
         if metric.endswith(RECOMPUTED):

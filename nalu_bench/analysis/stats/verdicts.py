@@ -13,6 +13,9 @@ ALPHA = 0.05
 NOTHING_PRINTED = "no number is printed"
 """The reason why an empty field of the printed numbers is not compared."""
 
+NO_SEEDS = "the number of runs behind it is not printed"
+"""The reason why a printed mean or rate is not compared."""
+
 ONLY_ALONE = "decided alone, but not after Holm's correction"
 """The note of a claim that is not decided because others are tested, too."""
 

@@ -3,26 +3,38 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, settle
+from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, settle
 from nalu_bench.analysis.table.line import NOTHING, Line, Printed, Row
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import nearest
 
 
-def compared(rows: Sequence[Row], published: Mapping[Place, Printed]) -> list[Line]:
+def compared(rows: Sequence[Row], published: Mapping[Place, Printed], incomparable: str = "") -> list[Line]:
     """Put the printed numbers beside ours and settle the verdicts over the whole experiment.
 
     Rows without a printed number get no verdict. Printed numbers without a row of ours stay, as `not comparable`.
+    `incomparable` is why none of ours is compared, if none is.
     """
     printed = dict(published)
     matched = [printed.pop(row.place, None) for row in rows]
-    verdicts = [row.compare(match) if match and row.compare else None for row, match in zip(rows, matched, strict=True)]
+    verdicts = [_alone(row, match, incomparable) for row, match in zip(rows, matched, strict=True)]
     lines = [
         _line(row, match, verdict)
         for row, match, verdict in zip(rows, matched, _settled(matched, verdicts), strict=True)
     ]
     made = {row.place.metric: any(row.place.metric == place.metric for place in published) for row in rows}
     return lines + [_line(Row(place, NOTHING, 0, 0), match, _missing(place, made)) for place, match in printed.items()]
+
+
+def _alone(row: Row, printed: Printed | None, incomparable: str) -> Comparison | None:
+    """The comparison of one number, before Holm's correction; a recomputed one needs seeds, and no printed text."""
+    if printed is None:
+        return None
+    if incomparable:
+        return not_comparable(incomparable)
+    if row.compare is None:
+        return None
+    return row.compare(printed) if printed.text or row.place.recomputed else not_comparable(NOTHING_PRINTED)
 
 
 def _settled(printed: Sequence[Printed | None], alone: Sequence[Comparison | None]) -> list[Comparison | None]:

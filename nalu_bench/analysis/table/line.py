@@ -81,7 +81,7 @@ class Row:
     Attributes:
         place: its key. ours: the number with its interval.
         n_seeds, steps: number of runs behind it, and the steps that each was trained for.
-        compare: compares our number with a printed one; None if nothing printed can be compared with it.
+        compare: compares our number with the printed one of its place, if there is one; None if nothing can be.
         notes: remarks for the reader.
     """
 

@@ -47,6 +47,11 @@ class Place:
         """The place of the cell itself, without split and metric."""
         return replace(self, split="", metric="")
 
+    @property
+    def recomputed(self) -> bool:
+        """Whether its printed number was computed again, from the seeds behind it."""
+        return self.metric.endswith(RECOMPUTED)
+
     def told(self) -> str:
         """For a reader: all words that are not empty."""
         return " ".join(filter(None, self.cell().words().values()))

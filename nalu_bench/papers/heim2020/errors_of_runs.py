@@ -9,11 +9,11 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, at_full_length, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, three_digits
@@ -139,18 +139,15 @@ class ErrorsOfRuns(Kind):
         return [self.report.rank, *(quantity.column for quantity in self.report.quantities)]
 
     def rows(self, measured: Measured) -> list[Row]:
-        length = measured.manifest.get("budget", {}).get("steps", self.experiment.printed_steps)
         return [
             row
             for place, runs in by_cell(measured.runs)
             for quantity in self.report.quantities
             for name, reading in self.report.readings.items()
-            for row in self._rows(_of(place, quantity, name), quantity, reading, runs, length)
+            for row in self._rows(_of(place, quantity, name), quantity, reading, runs)
         ]
 
-    def _rows(
-        self, place: Place, quantity: Quantity, reading: Reading, runs: pd.DataFrame, length: int
-    ) -> Iterator[Row]:
+    def _rows(self, place: Place, quantity: Quantity, reading: Reading, runs: pd.DataFrame) -> Iterator[Row]:
         counted = runs[runs["status"] != Status.DIVERGED] if self.report.without_diverged else runs
         counted = counted if len(counted) else runs  # all diverged: infinitely bad
         left = len(runs) - len(counted)
@@ -161,17 +158,13 @@ class ErrorsOfRuns(Kind):
         tables = drawn(errors, ranks, size, reading.best or size, place.told())
         for end, samples, value in _values(reading, statistic, errors, tables):
             better = Better.NEITHER if end else Better.LOWER
-            compare = self._compare(samples, better, len(counted), size, length)
+            compare = at_full_length(self.experiment, runs, self._compare(samples, better, len(counted), size))
             compare = chosen_by(compare) if place.model in self.report.fitted else compare
             ours = Value(value, *middle_range(samples))
             yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
 
-    def _compare(self, samples: Array, better: Better, count: int, size: int, length: int) -> Compare:
+    def _compare(self, samples: Array, better: Better, count: int, size: int) -> Compare:
         def compare(printed: Printed) -> Comparison:
-            if not printed.text:
-                return not_comparable(NOTHING_PRINTED)
-            if length != self.experiment.printed_steps:
-                return other_length(length, self.experiment.printed_steps)
             if count < size:
                 return not_comparable(f"a table has {size} runs, and {count} of ours are there")
             if printed.number() > SINGLE:

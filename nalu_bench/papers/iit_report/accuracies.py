@@ -15,7 +15,7 @@ from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, ro
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
 from nalu_bench.analysis.stats.ranges import Span, compare_share
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable, other_length
+from nalu_bench.analysis.stats.verdicts import Comparison, other_length
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
@@ -99,8 +99,6 @@ class Accuracies(Kind):
         note = f"{absent} seeds without a finite prediction count as 0" if absent else ""
 
         def compare(printed: Printed) -> Comparison:
-            if not printed.text:
-                return not_comparable(NOTHING_PRINTED)
             found = compare_share(shares, printed.number() / 100, self.report.examples)
             return replace(found, held=None)  # the interval of ours is that range
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
@@ -12,15 +11,14 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import Comparison, other_length
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
-from nalu_bench.analysis.table.line import Line, Printed, Row, Value, grouped
+from nalu_bench.analysis.table.line import Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import needed
@@ -99,15 +97,10 @@ class FinalErrors(Kind):
         errors = medians.finite_or_worst(runs[column] if column in runs else pd.Series(math.nan, runs.index))
         solved, count = int((errors < limit).sum()), len(errors)
         rate = Value(solved / count, *wilson_interval(solved, count))
-        yield row_of(place.at(metric=RATE), rate, runs, compare=partial(self._compare, runs, solved))
+        compare = at_full_length(self.experiment, runs, against_rate(solved, len(runs)))
+        yield row_of(place.at(metric=RATE), rate, runs, compare=compare)
         yield row_of(place.at(metric="mse_median"), Value(*medians.median_of(errors)), runs)
         yield row_of(place.at(metric="mse_min"), Value(float(errors.min())), runs)
-
-    def _compare(self, runs: pd.DataFrame, solved: int, printed: Printed) -> Comparison:
-        trained, needed_steps = int(runs["steps"].iloc[0]), self.experiment.printed_steps
-        if trained != needed_steps:
-            return other_length(trained, needed_steps)
-        return against_rate(solved, len(runs))(printed)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         about = self.experiment.heading

@@ -220,7 +220,7 @@ def _one_of(best: Best, samples: Array, span: Span, every: Array | None = None) 
 
     def told(printed: Printed) -> Comparison:
         found = compare(printed)
-        if every is None or not printed.text or printed.number() >= every.min():
+        if every is None or printed.number() >= every.min():
             return found
         chance = best.size / (best.size + len(best.runs))
         note = f"better than all of ours; a new draw has a better network than all with probability {percent(chance)}"

@@ -10,14 +10,14 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import row_of
+from nalu_bench.analysis.reports.kind import at_full_length, row_of
 from nalu_bench.analysis.stats.intervals import mean_interval
 from nalu_bench.analysis.stats.means import compare_printed_mean
 from nalu_bench.analysis.stats.ranges import Span
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, fitted, not_comparable, other_length
+from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
-from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, chosen_by
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import identity_claims
 from nalu_bench.papers.trask2018.identity import Identity, IdentitySettings, activation_of
@@ -79,20 +79,17 @@ class IdentityIntegers(Identity):
             missing = errors.size - finite.size
             note = f"{missing} seeds have no finite error" if missing else ""
             where = place.at(split=INTEGERS, metric=MAE)
-            compare = self._comparison(activation_of(place), errors, int(runs["steps"].iloc[0]))
+            compare = at_full_length(self.experiment, runs, self._comparison(activation_of(place), errors))
             row = row_of(where, Value(*mean_interval(finite)), runs, note, compare=compare)
             yield replace(row, n_seeds=finite.size)
 
-    def _comparison(self, activation: str, errors: Array, steps: int) -> Compare:
+    def _comparison(self, activation: str, errors: Array) -> Compare:
         def compare(printed: Printed) -> Comparison:
-            if not printed.text or not printed.n_seeds:
-                return not_comparable(NOTHING_PRINTED)
-            if steps != self.experiment.printed_steps:
-                return other_length(steps, self.experiment.printed_steps)
-            found = compare_printed_mean(errors, printed.text, printed.n_seeds)
-            return fitted(found) if activation in self.report.fitted else found
+            if not printed.n_seeds:
+                return not_comparable(NO_SEEDS)
+            return compare_printed_mean(errors, printed.text, printed.n_seeds)
 
-        return compare
+        return chosen_by(compare) if activation in self.report.fitted else compare
 
     def _far_claims(self, measured: Measured) -> Iterator[Row]:
         """The severity by these errors, over the range of the integers."""

@@ -7,7 +7,7 @@ import numpy as np
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_RATE, alone
 from nalu_bench.analysis.stats.intervals import student
 from nalu_bench.analysis.stats.medians import Array
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, Verdict, not_comparable
+from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, Verdict, not_comparable
 from nalu_bench.analysis.stats.words import points
 from nalu_bench.analysis.table.line import Compare, Printed
 
@@ -29,10 +29,8 @@ def against_curve(samples: Array, off: float) -> Compare:
     """
 
     def compare(printed: Printed) -> Comparison:
-        if not printed.text:
-            return not_comparable(NOTHING_PRINTED)
         if not printed.n_seeds:
-            return not_comparable("the number of runs behind it is not printed")
+            return not_comparable(NO_SEEDS)
         if samples.size < 2:
             return Comparison(Verdict.INCONCLUSIVE, reason=f"a mean needs 2 seeds, got {samples.size}")
         mean, spread, value = float(samples.mean()), float(samples.std(ddof=1)), printed.number()

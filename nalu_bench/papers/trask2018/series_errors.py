@@ -14,7 +14,7 @@ from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, check_lengths, place_of, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_share
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, not_comparable
+from nalu_bench.analysis.stats.verdicts import Comparison
 from nalu_bench.analysis.table.claim import CLAIM, Statistic
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.layout import Table
@@ -183,8 +183,6 @@ def _right(place: Place, runs: pd.DataFrame) -> Iterator[Row]:
 
 
 def _read_off(digits: NDArray[np.float64], printed: Printed) -> Comparison:
-    if not printed.text:
-        return not_comparable(NOTHING_PRINTED)
     return compare_share(digits, printed.number() / 100, sum(series_constant.TEST_IMAGES))
 
 

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.ranges import Span, compare_single
-from nalu_bench.analysis.stats.verdicts import NOTHING_PRINTED, Comparison, fitted, not_comparable
+from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Table
-from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
+from nalu_bench.analysis.table.line import Compare, Line, Row, Value, chosen_by
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.environments.grid_world import GRACE
 from nalu_bench.errors import UsageError
@@ -149,14 +148,8 @@ class Timing(Kind):
 
     def _compare(self, model: str, time: int, samples: NDArray[np.float64]) -> Compare:
         first, last = self.report.fitted.get(model, (1, 0))
-
-        def compare(printed: Printed) -> Comparison:
-            if not printed.text:
-                return not_comparable(NOTHING_PRINTED)
-            found = compare_single(samples, printed.text, AXIS, Better.HIGHER, self.report.read_off)
-            return fitted(found) if first <= time <= last else found
-
-        return compare
+        compare = against_printed(samples, AXIS, Better.HIGHER, self.report.read_off)
+        return chosen_by(compare) if first <= time <= last else compare
 
     def _mean(self, runs: pd.DataFrame, share: str, times: Sequence[int]) -> NDArray[np.float64]:
         """Mean of a share of every seed over the times from the first to the last."""

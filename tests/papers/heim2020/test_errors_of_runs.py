@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from reported import cells_of, line_with, lines_of, lines_with, measured_of, runs_of
 
-from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.heim2020.errors_of_runs import ErrorsOfRuns
 from nalu_bench.plan import experiment
@@ -94,7 +93,7 @@ def test_what_single_precision_cannot_hold_and_what_is_too_short_or_too_few_is_n
         lines_of(ErrorsOfRuns(SIMPLE), measured_of(simple(19))), operation="div", metric="mean", model="heim_dense"
     )
     assert few.notes[-1] == "a table has 20 runs, and 19 of ours are there"
-    short = Measured(simple(), manifest={"budget": {"steps": 2_000}})
+    short = measured_of(simple().assign(steps=2_000))
     line = line_with(lines_of(ErrorsOfRuns(SIMPLE), short), operation="div", metric="mean", model="heim_dense")
     assert line.notes[-1] == "trained for 2,000 steps, printed for 20,000"
 
