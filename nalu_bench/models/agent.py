@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nalu_bench.models.network import Network
 
 HIDDEN, MEMORY, NOTHING = READS = ("hidden", "memory", "nothing")
+"""What an agent's unit reads beside what it is told."""
 
 
 @register("agent", version=1)
@@ -62,9 +63,7 @@ class Agent(Model):
 
     def validate(self) -> None:
         super().validate()
-        for key in ("encoder_size", "hidden_size", "unit_size"):
-            if getattr(self, key) < 1:
-                raise UsageError(f"model.{key} must be at least 1, got {getattr(self, key)}.")
+        self.check_sizes("encoder_size", "hidden_size", "unit_size")
         if self.encoder not in VIEWS:
             raise unknown("encoder of an agent", self.encoder, VIEWS)
         if self.reads not in READS:
@@ -75,9 +74,16 @@ class Agent(Model):
             raise UsageError(f"model.policy_scale must be above 0 and finite, got {self.policy_scale}.")
 
     def skip(self, task: Task) -> str | None:
-        if isinstance(task, ActorCritic) and task.world("train").view != self.encoder:
-            return f"an agent with an encoder of {self.encoder} does not see {task.world('train').view}"
-        return super().skip(task)
+        if reason := super().skip(task):
+            return reason
+        if not isinstance(task, ActorCritic):
+            return f"an agent acts in an ActorCritic task, and {task.name} is none"
+        world = task.world("train")
+        if world.view != self.encoder:
+            return f"an agent with an encoder of {self.encoder} does not see {world.view}"
+        if self.encoder == PICTURES and not isinstance(world, GridWorldTime):
+            return f"an encoder of pictures draws grid worlds, and {task.name} is none"
+        return None
 
     def units(self) -> list[str]:
         return ["lstm", *([self.unit.unit] if self.unit else [])]

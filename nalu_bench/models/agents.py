@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nalu_bench.environments.pictures import pictures, side
+from nalu_bench.models.agent import HIDDEN, MEMORY, NOTHING
 from nalu_bench.models.network import Network
 from nalu_bench.units.dense import Dense
 from nalu_bench.units.lstm import LSTM
@@ -103,7 +104,7 @@ class Actor(Network):
         hidden, kept = state.chunk(2)
         inputs = [self.encoder(prepared, view)]
         if self.unit is not None:
-            read = {"nothing": [told], "hidden": [told, hidden], "memory": [told, kept]}
+            read = {NOTHING: [told], HIDDEN: [told, hidden], MEMORY: [told, kept]}
             inputs.append(self.unit(torch.cat(read[self.reads]).mT).mT)
         if self.direct or self.unit is None:
             inputs.append(told)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from nalu_bench.errors import UsageError
 from nalu_bench.models.layer import Layer
 from nalu_bench.models.model import Model
 from nalu_bench.registry import register
@@ -35,8 +34,7 @@ class Canvas(Model):
 
     def validate(self) -> None:
         super().validate()
-        if self.hidden_size < 1:
-            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        self.check_sizes("hidden_size")
 
     def units(self) -> list[str]:
         return [self.head.unit]

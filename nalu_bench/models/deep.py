@@ -44,8 +44,7 @@ class Deep(Model):
         super().validate()
         if not 1 <= self.depth <= DEEPEST:
             raise UsageError(f"model.depth must be from 1 to {DEEPEST} layers, got {self.depth}.")
-        if self.hidden_size < 1:
-            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        self.check_sizes("hidden_size")
 
     def units(self) -> list[str]:
         return [self.layer.unit] * self.depth

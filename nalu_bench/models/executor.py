@@ -24,6 +24,10 @@ class Executor(Recurrence):
         steps, present = steps_of(x)
         return self.run(steps, present)
 
+    def gates(self, x: Tensor) -> dict[str, Tensor]:
+        """No gates: programs have no common last step."""
+        return {}
+
 
 class StepByStep(Network):
     """The contract of a network whose state is more than one vector, over the steps of a program.

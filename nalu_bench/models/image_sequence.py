@@ -53,7 +53,7 @@ class ImageSequence(Images):
         head: the unit that reads the state, or null.
         hidden_size: size of h with a head; without one it is the size of the output.
         initial_state: every number of h_0.
-        head_offset: initial bias of a linear head, such as the mean target; not used without a head.
+        head_offset: initial bias of a linear head, such as the mean target; 0 without one.
         cell_rate: factor on the recipe's learning rate for the cell's parameters.
 
     With the penalty `inputs` among `penalties` the mean inputs of the cell are penalised (R_z of Madsen & Johansen
@@ -71,15 +71,15 @@ class ImageSequence(Images):
 
     def validate(self) -> None:
         super().validate()
-        if self.hidden_size < 1:
-            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        self.check_sizes("hidden_size")
         for key in ("initial_state", "head_offset"):
             if not math.isfinite(getattr(self, key)):
                 raise UsageError(f"model.{key} must be finite, got {getattr(self, key)}.")
         if not 0 < self.cell_rate < math.inf:
             raise UsageError(f"model.cell_rate must be above 0 and finite, got {self.cell_rate}.")
         if self.head_offset and (self.head is None or self.head.unit != "linear"):
-            raise UsageError(f"model.head_offset needs model.head to be linear, got {self.head_offset} without one.")
+            head = self.head.unit if self.head else "none"
+            raise UsageError(f"model.head_offset={self.head_offset} needs model.head to be linear, got {head}.")
 
     def units(self) -> list[str]:
         return [self.cell.unit, *([self.head.unit] if self.head else [])]

@@ -12,6 +12,7 @@ from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
+    from nalu_bench.units.dense import Dense
 
 
 @register("mlp", version=1)
@@ -39,12 +40,18 @@ class MLP(Model):
     def units(self) -> list[str]:
         return ["dense"]
 
+    def layer(self) -> type[Dense]:
+        """The class of the layers."""
+        from nalu_bench.units.dense import Dense
+
+        return Dense
+
     def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Stack
-        from nalu_bench.units.dense import OUTPUTS, Dense
+        from nalu_bench.units.dense import OUTPUTS
 
         hidden = [size * OUTPUTS.get(self.activation, 1) for size in self.hidden]
         sizes = [task.input_size, *hidden, task.output_size]
         activations = [self.activation] * len(hidden) + ["linear"]
         layers = zip(sizes, sizes[1:], activations, strict=False)
-        return Stack(*(Dense(*layer, bias=self.bias) for layer in layers))
+        return Stack(*(self.layer()(*layer, bias=self.bias) for layer in layers))

@@ -107,10 +107,15 @@ class Model:
         """Raise UsageError if the values contradict each other or a unit does not exist."""
         for unit in self.units():
             units.entry(unit)
-        if self.width < 1:
-            raise UsageError(f"model.width must be at least 1, got {self.width}.")
+        self.check_sizes("width")
         for name, penalty in self.penalties.items():
             penalty.check(name)
+
+    def check_sizes(self, *keys: str) -> None:
+        """Raise UsageError if one of these values is below 1."""
+        for key in keys:
+            if getattr(self, key) < 1:
+                raise UsageError(f"model.{key} must be at least 1, got {getattr(self, key)}.")
 
     def skip(self, task: Task) -> str | None:
         """The reason why this model cannot do `task`, or None if it can."""

@@ -224,9 +224,10 @@ class Recurrence(Network):
     def gates(self, x: Tensor) -> dict[str, Tensor]:
         """The gates of the cell at the last step, and of the head."""
         steps = x.movedim(-2, 0).mT.unbind(0)
-        *_, (before, state) = self.unroll(steps)
-        cell = self.cell.gates(torch.cat([steps[-1], before], dim=-2).mT)
-        head = self.head.gates(self.visible(state))
+        befores, states = zip(*self.unroll(steps), strict=True)
+        cell = self.cell.gates(torch.cat([steps[-1], befores[-1]], dim=-2).mT)
+        visible = torch.stack([self.visible(state) for state in (states if self.summed else states[-1:])])
+        head = self.head.gates(visible.sum(0))
         return {f"cell.{name}": gate for name, gate in cell.items()} | {f"head.{n}": gate for n, gate in head.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import unknown
 from nalu_bench.models.model import Model
 from nalu_bench.models.recurrent import Recurrent
 from nalu_bench.registry import register
@@ -51,7 +51,7 @@ class ControlledNALU(Model):
 
     def validate(self) -> None:
         super().validate()
-        check_sizes(self, "hidden_size", "numbers")
+        self.check_sizes("hidden_size", "numbers")
         if self.sees not in SEEN:
             raise unknown("value of model.sees", self.sees, SEEN)
 
@@ -89,7 +89,7 @@ class DNC(Model):
 
     def validate(self) -> None:
         super().validate()
-        check_sizes(self, "hidden_size", "slots", "word", "reads")
+        self.check_sizes("hidden_size", "slots", "word", "reads")
 
     def units(self) -> list[str]:
         return ["lstm", "dense"]
@@ -98,10 +98,3 @@ class DNC(Model):
         from nalu_bench.models.dnc import Computer
 
         return Computer(task.input_size, task.output_size, self.hidden_size, self.slots, self.word, self.reads)
-
-
-def check_sizes(model: Model, *keys: str) -> None:
-    """Raise UsageError if one of these sizes is below 1."""
-    for key in keys:
-        if getattr(model, key) < 1:
-            raise UsageError(f"model.{key} must be at least 1, got {getattr(model, key)}.")

@@ -56,8 +56,7 @@ class Recurrent(Model):
 
     def validate(self) -> None:
         super().validate()
-        if self.hidden_size < 1:
-            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        self.check_sizes("hidden_size")
         if not math.isfinite(self.initial_state):
             raise UsageError(f"model.initial_state must be finite, got {self.initial_state}.")
         if self.outputs not in (*OUTPUTS, SUM):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from nalu_bench.errors import UsageError
 from nalu_bench.models.recurrent import Recurrent
 from nalu_bench.registry import register
 from nalu_bench.tasks.task import Task
@@ -29,8 +28,7 @@ class Text(Recurrent):
 
     def validate(self) -> None:
         super().validate()
-        if self.embedding_size < 1:
-            raise UsageError(f"model.embedding_size must be at least 1, got {self.embedding_size}.")
+        self.check_sizes("embedding_size")
 
     def units(self) -> list[str]:
         return ["embedding", *super().units()]

@@ -36,8 +36,7 @@ class TwoLayer(Model):
         super().validate()
         if len(self.layers) != 2:
             raise UsageError(f"model.layers must name 2 units, got {len(self.layers)}.")
-        if self.hidden_size < 1:
-            raise UsageError(f"model.hidden_size must be at least 1, got {self.hidden_size}.")
+        self.check_sizes("hidden_size")
 
     def units(self) -> list[str]:
         return [layer.unit for layer in self.layers]

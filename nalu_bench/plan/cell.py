@@ -51,8 +51,10 @@ class Cell:
 
     def unread_with(self, key: str) -> str:
         """The setting with which a value of the recipe has no effect, such as `recipe.clipping=none`; else empty."""
-        if key == "evaluation_size" and type(self.task).rows is not Task.rows:
+        if key == "evaluation_size" and self.task.evaluates_rows:
             return f"task={self.task.name}, whose rows are evaluated whole"
+        if key in ("loss", "first_loss") and not self.task.reads_loss:
+            return f"task={self.task.name}, which has an objective of its own"
         if key == "ramp_scale" and not self.model.penalties and self.recipe.unread_with("first_steps"):
             return f"model={self.model.name}, which has no penalties"
         return self.recipe.unread_with(key)

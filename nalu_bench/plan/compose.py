@@ -155,7 +155,10 @@ def _in_order(scale: list[Pair], own: list[Pair], given: list[Pair], group: Cell
     """Order overrides so that the later of two for one key holds, and multiply the steps by the group's share."""
     seeds = [] if group.seeds is None else [("seeds", group.seeds)]
     pairs = [*scale, *given, *seeds, *own] if group.fixed else [*scale, *seeds, *own, *given]
-    steps = dict(pairs)["budget.steps"] * group.share
+    steps = dict(pairs)["budget.steps"]
+    if type(steps) not in (int, float):
+        return pairs  # what it must be is told where all values are checked
+    steps *= group.share
     return [*pairs, ("budget.steps", int(steps) if float(steps).is_integer() else steps)]
 
 

@@ -23,7 +23,7 @@ class Group:
             return ""
 
 
-def of_process(controller: str, proc: Path = PROC, root: Path = ROOT) -> Iterator[Group]:
+def of_process(controller: str, proc: Path, root: Path) -> Iterator[Group]:
     """The groups in which a controller, such as `memory`, limits this process: its own, and all above it.
 
     Args:

@@ -157,10 +157,13 @@ class Recipe:
         """The setting with which a value has no effect, such as `recipe.clipping=none`; empty if it has one."""
         if key == "first_steps":
             return "" if self.first_loss != NONE else f"recipe.first_loss={NONE}"
-        if key == "restart" or (key.startswith("reinitialize_") and key != "reinitialize_after"):
-            return "" if self.reinitialize_after else "recipe.reinitialize_after=0"
+        restarting = key == "restart" or (key.startswith("reinitialize_") and key != "reinitialize_after")
+        if restarting and not self.reinitialize_after:
+            return "recipe.reinitialize_after=0"
+        keys = {id(kind): word for word, kind in registry.LISTED.items()}
         return next(
-            (f"recipe.{kind.kind}={name}" for kind, name in self.chosen() if key in kind.fact(name, UNREAD, ())), ""
+            (f"recipe.{keys[id(kind)]}={name}" for kind, name in self.chosen() if key in kind.fact(name, UNREAD, ())),
+            "",
         )
 
     def chosen(self) -> list[tuple[registry.Registry, str]]:

@@ -63,6 +63,7 @@ def structured(schema: type, what: str) -> Any:
 
 
 def required(known: Iterable["Field[Any]"]) -> list[str]:
+    """The names of the fields without a default."""
     return [entry.name for entry in known if entry.default is MISSING and entry.default_factory is MISSING]
 
 

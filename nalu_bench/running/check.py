@@ -90,12 +90,13 @@ def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], 
 def _raising(todo: Sequence[Job], attempt: Callable[[Cell], object]) -> dict[str, BaseException]:
     """Digest -> error of the cells for which `attempt` raises one that is not the command's mistake.
 
-    Cells whose networks have the same code and shapes are tried once.
+    Cells whose networks have the same code and shapes, and the same loss and updates, are tried once.
     """
     tried: dict[str, BaseException | None] = {}
     raising = {}
     for job, *_ in by_cell(todo):
-        shape = canonical([plain(job.cell.model), job.cell.task.program_key(), job.cell.recipe.loss])
+        recipe = job.cell.recipe
+        shape = canonical([plain(job.cell.model), job.cell.task.program_key(), recipe.loss, recipe.updates])
         if shape not in tried:
             tried[shape] = _error(attempt, job.cell)
         if error := tried[shape]:

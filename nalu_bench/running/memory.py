@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from nalu_bench.models.network import Network
 
-__all__ = ["available", "needed", "numbers", "sizes_of"]
+__all__ = ["available", "need", "needed", "numbers", "sizes_of"]
 
 PROCESS = 700 * 2**20
 """Bytes of a worker with torch and a few compiled graphs, measured."""
@@ -112,7 +112,7 @@ def sizes_of(model: Model) -> list[str]:
     return [
         f"model.{name}"
         for name, value in values.items()
-        if isinstance(value, int) or (isinstance(value, list) and all(isinstance(one, int) for one in value))
+        if type(value) is int or (isinstance(value, list) and all(isinstance(one, int) for one in value))
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nalu_bench.errors import FAILURES, Interrupted, UsageError, in_a_line, named
+from nalu_bench.errors import FAILURES, Interrupted, UsageError, in_a_line, named, out_of_memory
 from nalu_bench.plan.criteria import threshold
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.running import compiler, memory, process, stop
@@ -76,7 +76,7 @@ def _leased(group: Group, leases: Leases, left: list[Job]) -> list[tuple[Job, Ow
 def failure(job: Job, error: BaseException) -> str:
     """Record that an error ended a job; returns a line that says so."""
     why = in_a_line(named(error))
-    if isinstance(error, MemoryError) or "can't allocate memory" in why:
+    if out_of_memory(error):
         sizes = ", ".join([*memory.sizes_of(job.cell.model), "recipe.batch_size", "device.workers"])
         return fail(job, f"memory ran out: lower {sizes}", "".join(traceback.format_exception(error)))
     return fail(job, why, "".join(traceback.format_exception(error)))

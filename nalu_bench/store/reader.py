@@ -124,7 +124,8 @@ class Store:
     def in_progress(self, cell: Cell) -> dict[str, int]:
         """Name of a block -> the step of its checkpoint, for blocks that are not finished."""
         files = sorted((self.root / cell.folder / "checkpoints").glob("*.json"))
-        return {path.stem: _noted_step(path) for path in files}
+        stored = {part.name for part in self.parts(cell)} if files else set()
+        return {path.stem: _noted_step(path) for path in files if path.stem not in stored}
 
     def runs(self, cell: Cell) -> "pd.DataFrame":
         """One row for every stored seed, sorted, with the facts of its part."""

@@ -76,6 +76,7 @@ class ActorCritic(Task):
     selecting: ClassVar[str] = "return"
     judging: ClassVar[str] = "return"
     larger_is_better: ClassVar[bool] = True
+    reads_loss: ClassVar[bool] = False
 
     discount: float = field(default=1.0, kw_only=True)
     value_weight: float = field(default=0.5, kw_only=True)

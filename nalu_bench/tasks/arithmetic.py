@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
@@ -32,6 +33,9 @@ class Arithmetic(SubsetSums):
         subset_ratio: |A| / N = |B| / N, rounded down to whole inputs.
         overlap_ratio: |A ∩ B| / |A|, rounded down to whole inputs.
     """
+
+    of_two: ClassVar[tuple[str, ...]] = ("sub", "div")
+    """The operations that are constant on one subset with itself."""
 
     features: int
     subset_ratio: float
@@ -62,7 +66,7 @@ class Arithmetic(SubsetSums):
                 f"a subset must hold at least 1 input, got task.subset_ratio={self.subset_ratio} of "
                 f"task.features={self.features}; raise one of them."
             )
-        if first == second and self.operation in ("sub", "div"):
+        if first == second and self.operation in self.of_two:
             raise UsageError(
                 f"{self.operation} of one subset with itself is constant: two subsets must differ, got "
                 f"task.overlap_ratio={self.overlap_ratio}; lower it."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from nalu_bench.datasets.images import SIDE, dataset
+from nalu_bench.datasets.images import SIDE
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
@@ -80,13 +80,7 @@ class DigitCanvas(OfImages, Task):
             )
         if min(self.canvases, self.validation_canvases, self.test_canvases) < 1:
             raise UsageError("task.canvases, task.validation_canvases and task.test_canvases must be at least 1.")
-        known = dataset(self.dataset)
-        if not 0 < self.validation < known.training:
-            hint = f"; {known.name} is for a first look: {known.suits}" if known.suits else ""
-            raise UsageError(
-                f"task.validation must leave images of {known.name} for training: 1 to {known.training - 1:,}, "
-                f"got {self.validation:,}{hint}."
-            )
+        self.check_held_out(self.validation)
         corners(self.side, self.digits, self.apart, CHECKED, 0)
 
     @property
@@ -131,9 +125,6 @@ class DigitCanvas(OfImages, Task):
         even = (split_parameters["labels"][known].long() % 2 == 0) & there
         counts = (even.sum(-1, keepdim=True) == torch.arange(self.digits + 1, device=shown.device)).float()
         return 2 * canvas.view(-1, self.side, self.side) - 1, counts
-
-    def setting(self) -> dict[str, Any]:
-        return {}
 
 
 def corners(side: int, digits: int, apart: int, count: int, seed: int) -> np.ndarray:

@@ -86,15 +86,11 @@ class DigitSeries(OfImages, Task):
             raise unknown("targets of a series", self.targets, TARGETS)
         if not self.digits or not set(self.digits) <= set(range(CLASSES)) or len(set(self.digits)) < len(self.digits):
             raise UsageError(f"task.digits must name some of the digits 0 to 9, each once, got {list(self.digits)}.")
-        held_out = self.validation
-        if not 0 < held_out < known.training:
+        self.check_held_out(self.validation)
+        if not 1 <= self.length <= self.validation:
             raise UsageError(
-                f"task.validation must leave images of {known.name} for training: 1 to {known.training - 1:,}, "
-                f"got {held_out:,}{hint if held_out > 0 else ''}."
-            )
-        if not 1 <= self.length <= held_out:
-            raise UsageError(
-                f"task.length must be 1 to task.validation, the {held_out:,} images held out, got {self.length:,}."
+                f"task.length must be 1 to task.validation, the {self.validation:,} images held out, got "
+                f"{self.length:,}."
             )
         lengths = list(self.test_lengths)
         if not lengths or not 1 <= min(lengths) <= max(lengths) <= known.test or len(set(lengths)) < len(lengths):

@@ -45,7 +45,6 @@ class GridWorld(ActorCritic):
     """
 
     shares: ClassVar[tuple[str, ...]] = ("success", "early", "late", "never", "longest", "sampled")
-    selecting: ClassVar[str] = "return"
     judging: ClassVar[str] = "success"
 
     size: int

@@ -90,7 +90,11 @@ class IdentityOnIntegers(Identity):
             raise UsageError(f"task.interpolation must hold an integer, got {list(self.interpolation)}.")
 
     def program(self) -> tuple[Any, ...]:
-        return (self.whole,)
+        return (self.whole, len(self._trained()) if self.whole else 0)
+
+    @property
+    def evaluates_rows(self) -> bool:
+        return False
 
     def rows(self, split: str) -> Rows | None:
         return Rows(len(self._trained())) if self.whole and split == "train" else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +11,9 @@ from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.arithmetic import Arithmetic
 from nalu_bench.tasks.ranges import as_intervals, intervals_text
-from nalu_bench.tasks.subset_sums import UnjudgedSums
+from nalu_bench.tasks.subset_sums import Operations, UnjudgedSums
 
-USED: dict[str, Callable[[Any, Any], Any]] = {
+USED: Operations = {
     "add": lambda a, b: a + b,
     "mul": lambda a, b: a * b,
     "div": lambda a, b: 1 / a,
@@ -36,7 +35,8 @@ class NPUArithmetic(UnjudgedSums, Arithmetic):
     Attributes: as in `Arithmetic`; `operation` is add, mul, div or sqrt.
     """
 
-    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = USED
+    operations: ClassVar[Operations] = USED
+    of_two: ClassVar[tuple[str, ...]] = ()  # 1 / a is of one
     labels: ClassVar[dict[str, str]] = {"add": "a + b", "mul": "a × b", "div": "1 / a", "sqrt": "√a"}
 
     def validate(self) -> None:

@@ -14,6 +14,17 @@ class OfImages:
 
     dataset: str
 
+    def check_held_out(self, count: int) -> None:
+        """Raise UsageError unless some images are held out for validation, and some are left for training."""
+        known = dataset(self.dataset)
+        if not 0 < count < known.training:
+            small = count > 0 and known.suits
+            hint = f"; the dataset {known.name} is for a first look: {known.suits}" if small else ""
+            raise UsageError(
+                f"task.validation must leave images of {known.name} for training: 1 to {known.training - 1:,}, "
+                f"got {count:,}{hint}."
+            )
+
     def fingerprint(self) -> dict[str, str]:
         return {"images": dataset(self.dataset).identity()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.over_time import OverTime
-from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, UnjudgedSums
+from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, Operations, UnjudgedSums
 
 
 @register("subsections", version=1)
@@ -33,7 +32,7 @@ class Subsections(UnjudgedSums):
         UsageError for lengths that no vector of N inputs has.
     """
 
-    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {**OPERATIONS, "a": lambda a, b: a}
+    operations: ClassVar[Operations] = {**OPERATIONS, "a": lambda a, b: a}
     labels: ClassVar[dict[str, str]] = LABELS | {"a": "a"}
 
     features: int

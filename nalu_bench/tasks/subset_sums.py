@@ -159,7 +159,7 @@ class SubsetSums(Task):
         extra = self._extra(chosen)
         subsets = tuple((subset.start, subset.stop + extra) for subset in self.subsets())
         intervals = tuple(as_intervals("extrapolation", self.extrapolation))
-        compute = OPERATIONS[self.operation]
+        compute = self.operations[self.operation]
         return simulated(compute, self.operation, self.input_size, subsets, intervals, samples, chosen)
 
     def without_threshold(self, criterion: str) -> str:

@@ -72,6 +72,7 @@ class Task:
         shares: the task's own figures that are shares, from 0 to 1.
         selecting, judging: the names of the measures that select the step and that judge the run.
         larger_is_better: whether the selected step has the largest value of the selecting measure, not the smallest.
+        reads_loss: whether the objective is made of the recipe's loss.
     """
 
     inputs: ClassVar[str] = "vector"
@@ -82,6 +83,7 @@ class Task:
     selecting: ClassVar[str] = "mse"
     judging: ClassVar[str] = "mse"
     larger_is_better: ClassVar[bool] = False
+    reads_loss: ClassVar[bool] = True
 
     kind: str
     name: str
@@ -178,6 +180,11 @@ class Task:
         `split_parameters`, in their own type.
         """
         return None
+
+    @property
+    def evaluates_rows(self) -> bool:
+        """Whether the splits that are followed are rows of fixed data, evaluated whole; no file is read for it."""
+        return type(self).rows is not Task.rows
 
     def intervals(self, split: str) -> np.ndarray:
         """Two intervals (2, 2) of equal probability from which the numbers of a split are drawn.

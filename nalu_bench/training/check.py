@@ -17,7 +17,14 @@ from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.task import Task
 from nalu_bench.training.data import Tensors, some_numbers, tensors
 from nalu_bench.training.random import streams
-from nalu_bench.units.contract import attributes, coupled_by_projection, draws_on_its_own, mixes_examples
+from nalu_bench.units.contract import (
+    attributes,
+    coupled_by_projection,
+    draws_on_its_own,
+    mixes_examples,
+    outside,
+    without_gradient,
+)
 
 
 def check_network(cell: Cell, network: Network) -> None:
@@ -123,13 +130,8 @@ def _check_unit(unit: Any) -> None:
     name = type(unit).__name__
     if coupled := coupled_by_projection(unit):
         raise ValueError(f"`project_` of {name} must clamp elementwise, as seeds are stacked, and not {coupled}")
-    drawn = _drawn(unit)
-    with torch.no_grad():
-        gates = drawn.gates(torch.linspace(-3, 3, 2 * unit.in_features).view(2, -1))
-    for gate, values in gates.items():
-        if bool(((values < 0) | (values > 1)).any()):
-            span = f"{values.min():g} to {values.max():g}"
-            raise ValueError(f"the gate {gate} of {name} must lie from 0 to 1, and is {span} on some inputs")
+    for gate, span in outside(_drawn(unit)).items():
+        raise ValueError(f"the gate {gate} of {name} must lie from 0 to 1, and is {span} on some inputs")
 
 
 def _drawn(unit: Any) -> Any:
@@ -151,20 +153,11 @@ def _check_output(unit: Any, inputs: tuple[Tensor, ...], output: Any) -> None:
         )
     if output.dtype != given.dtype:
         raise ValueError(f"{name} must return the type of its inputs, {given.dtype}, got {output.dtype}")
-    if torch.is_grad_enabled() and (still := _without_gradient(unit, output)):
+    if torch.is_grad_enabled() and (still := without_gradient(unit, output)):
         raise ValueError(
             f"{name} must return what has a gradient for its parameters, got none for {', '.join(still)}; leave out "
             "`detach` and `no_grad`, or the parameter"
         )
-
-
-def _without_gradient(unit: Any, output: Tensor) -> list[str]:
-    """The parameters of a unit on which its output does not depend."""
-    parameters = dict(unit.named_parameters())
-    if not parameters or not output.requires_grad:
-        return [*parameters]
-    found = torch.autograd.grad(output.sum(), [*parameters.values()], retain_graph=True, allow_unused=True)
-    return [name for name, gradient in zip(parameters, found, strict=True) if gradient is None]
 
 
 @torch.no_grad()

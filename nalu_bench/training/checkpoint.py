@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from nalu_bench.errors import out_of_memory
 from nalu_bench.files import new_file, refuse_pipe, to_disk
 
 Snapshot = dict[str, Any]
@@ -63,7 +64,9 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
             found: dict[str, Any] = read["identity"]
         except OSError as error:
             passed.append(f"checkpoint {candidate} cannot be read ({error})")
-        except Exception as error:  # torch raises many kinds for a damaged file; all mean the same here
+        except Exception as error:  # torch raises many kinds for a damaged file
+            if out_of_memory(error):  # the file is sound
+                raise
             passed.append(f"checkpoint {candidate} cannot be read ({str(error).partition('. ')[0]}) and is deleted")
             candidate.unlink(missing_ok=True)
         else:

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 class Launched:
     """A function whose kernels are launched as one CUDA graph: one by one, this takes longer than what they compute.
 
-    The graph reads and writes memory of its own. An input is copied there unless it is the object of the call before,
-    and what is returned are copies. A function that copies from the processor's memory cannot be such a graph; its
-    kernels are launched one by one, and a line says so.
+    The graph reads and writes memory of its own. An input is copied there unless it is the object of the call before
+    and was not written since, and what is returned are copies. A function that copies from the processor's memory
+    cannot be such a graph; its kernels are launched one by one, and a line says so.
     """
 
     def __init__(self, function: Flat) -> None:
         self.function = function
         self.replay: Callable[[], None] | None = None
         self.alone = False
-        self.given: Sequence[Tensor] = ()
+        self.given: Sequence[tuple[Tensor, int]] = ()
         self.inputs: Sequence[Tensor] = ()
         self.outputs: Sequence[Tensor] = ()
 
@@ -36,22 +36,31 @@ class Launched:
             self._begin(tensors)
         if not self.replay:
             return self.function(*tensors)
-        changed = [number for number, tensor in enumerate(tensors) if tensor is not self.given[number]]
+        changed = [number for number, tensor in enumerate(tensors) if not _as_given(tensor, *self.given[number])]
         _copy([self.inputs[number] for number in changed], [tensors[number] for number in changed])
-        self.given = tensors
+        self.given = _written(tensors)
         self.replay()
         found = [torch.empty_like(output) for output in self.outputs]
         _copy(found, self.outputs)
         return found
 
     def _begin(self, tensors: Sequence[Tensor]) -> None:
-        self.given, self.inputs = tensors, [tensor.clone() for tensor in tensors]
+        self.given, self.inputs = _written(tensors), [tensor.clone() for tensor in tensors]
         try:
             self.replay, self.outputs = captured(self.function, self.inputs)
         except RuntimeError as error:
             self.alone = True
             reason = str(error).splitlines()[0]
             print(f"the kernels of a step are launched one by one, which takes longer: {reason:.200}", file=sys.stderr)
+
+
+def _written(tensors: Sequence[Tensor]) -> list[tuple[Tensor, int]]:
+    """Each tensor, and how often it was written in place: a draw may write all its numbers into one buffer."""
+    return [(tensor, tensor._version) for tensor in tensors]
+
+
+def _as_given(tensor: Tensor, given: Tensor, version: int) -> bool:
+    return tensor is given and tensor._version == version
 
 
 @torch.no_grad()

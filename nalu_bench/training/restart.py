@@ -83,7 +83,7 @@ class Stale(RestartRule):
         return {"count": count + due, "best": best, "stale": stale}, due
 
 
-@register("halves", version=2, keeps_optimizer=True)
+@register("halves", version=2, keeps_optimizer=True, unread=["reinitialize_counting"])
 class Halves(RestartRule):
     """A seed starts anew, with weights U[-2, 2], if its training loss is not smaller than it was.
 
@@ -147,7 +147,7 @@ class Halves(RestartRule):
         return dict.fromkeys(network.initialisers(), uniform(-2.0, 2.0))
 
 
-@register("halves_validation", version=1, keeps_optimizer=True)
+@register("halves_validation", version=1, keeps_optimizer=True, unread=["reinitialize_counting"])
 class HalvesOfValidation(Halves):
     """As `halves`, but of the error on the selecting split, with the unit's own initial weights, at every evaluation.
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from nalu_bench.registry import register
-
-Tensors = dict[str, Tensor]
+from nalu_bench.training.data import Tensors
 
 TOTAL, LOSS, PENALTIES = "total", "loss", "penalties"
 """What a rule may differentiate: the loss with its penalties, the loss alone, the penalties alone."""

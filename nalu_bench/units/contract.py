@@ -50,6 +50,38 @@ def returns_what_the_benchmark_reads(cls: type[Unit], options: dict[str, Any]) -
         _must(right, f"`{name}` must return a dictionary of tensors, got {found!r:.200}")
 
 
+def has_gates_within_the_unit_interval(cls: type[Unit], options: dict[str, Any]) -> None:
+    wide = outside(_made(cls, options))
+    _must(not wide, f"`gates` must lie from 0 to 1, got {wide}")
+
+
+@torch.no_grad()
+def outside(unit: Unit) -> dict[str, str]:
+    """Gate -> its smallest and largest value, for those that leave [0, 1] on some inputs."""
+    like = next(unit.parameters(), torch.zeros(0))
+    gates = unit.gates(torch.linspace(-3, 3, 2 * unit.in_features, dtype=like.dtype).view(2, -1))
+    return {
+        name: f"{values.min():g} to {values.max():g}"
+        for name, values in gates.items()
+        if bool(((values < 0) | (values > 1)).any())
+    }
+
+
+def depends_on_every_parameter(cls: type[Unit], options: dict[str, Any]) -> None:
+    unit = _made(cls, options)
+    still = without_gradient(unit, unit(_inputs(5, 4)))
+    _must(not still, f"outputs must have a gradient for every parameter, got none for {', '.join(still)}")
+
+
+def without_gradient(unit: Unit, output: Tensor) -> list[str]:
+    """The parameters of a unit on which its output does not depend."""
+    parameters = dict(unit.named_parameters())
+    if not parameters or not output.requires_grad:
+        return [*parameters]
+    found = torch.autograd.grad(output.sum(), [*parameters.values()], retain_graph=True, allow_unused=True)
+    return [name for name, gradient in zip(parameters, found, strict=True) if gradient is None]
+
+
 def maps_the_last_axis_and_leaves_the_others(cls: type[Unit], options: dict[str, Any]) -> None:
     unit = _made(cls, options)
     for shape in SHAPES:
@@ -210,6 +242,8 @@ def refuses_to_have_no_inputs_or_outputs(cls: type[Unit], options: dict[str, Any
 
 RULES: tuple[Callable[[type[Unit], dict[str, Any]], None], ...] = (
     returns_what_the_benchmark_reads,
+    has_gates_within_the_unit_interval,
+    depends_on_every_parameter,
     has_the_same_output_for_an_example_alone,
     maps_the_last_axis_and_leaves_the_others,
     works_in_float32_as_made,

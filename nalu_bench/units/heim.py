@@ -237,4 +237,5 @@ class HeimDense(Dense):
     """
 
     def initialisers(self) -> dict[str, Initialiser]:
-        return {**super().initialisers(), "W": xavier_uniform, "b": zeros}
+        bias = {"b": zeros} if self.b is not None else {}
+        return {**super().initialisers(), "W": xavier_uniform, **bias}

@@ -261,6 +261,8 @@ def mixing(unit: NAU, x: Tensor) -> Tensor:
         ("initialisers", lambda unit: {"w": uniform(-1.0, 1.0)}, "`initialisers` of Slip must map names of its param"),
         ("initialisers", lambda unit: {"W": 0.5}, "`initialisers` of Slip must map names of its parameters to func"),
         ("weights", lambda unit: unit.W, "`weights` must return a dictionary of tensors, got Parameter"),
+        ("gates", lambda unit, x: {"g": 5 + x}, "`gates` must lie from 0 to 1, got {'g': '2 to 8'}"),
+        ("columns", lambda unit, x: x[:2], "outputs must have a gradient for every parameter, got none for W"),
         ("penalties", lambda unit, x: None, "`penalties` must return a dictionary of tensors, got None"),
         ("penalties", lambda unit, x: {"small": 1.0}, "`penalties` must return a dictionary of tensors, got {'small'"),
     ],

@@ -7,6 +7,7 @@ from nalu_bench.errors import UsageError
 from nalu_bench.models.agents import Actor
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
+from nalu_bench.tasks.task import Task
 from nalu_bench.training.random import streams
 
 
@@ -83,6 +84,17 @@ def test_an_agent_and_a_view_that_do_not_fit_are_skipped_with_the_reason() -> No
     model, task = configured("agent_lstm").model, configured("agent_lstm", task="grid_world_pixels").task
     assert model.skip(task) == "an agent with an encoder of numbers does not see pictures"
     assert "episode" in str(model.skip(configured("nmu", task="arithmetic").task))
+
+
+class Alone(Task):
+    """An episode that is none of an actor and a critic."""
+
+    inputs = "episode"
+
+
+def test_an_agent_acts_in_a_task_of_actor_and_critic_alone() -> None:
+    told = configured("agent_lstm").model.skip(Alone("alone", "alone"))
+    assert told == "an agent acts in an ActorCritic task, and alone is none"
 
 
 @pytest.mark.parametrize(

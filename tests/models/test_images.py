@@ -111,7 +111,7 @@ def test_the_input_penalty_sees_the_inputs_of_every_step() -> None:
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (["model=image_nac", "model.head_offset=45"], "model.head_offset needs model.head to be linear, got 45"),
+        (["model=image_nac", "model.head_offset=45"], "model.head_offset=45.0 needs model.head to be linear, got none"),
         (["model=image_nac", "model.cell_rate=0"], "model.cell_rate must be above 0 and finite, got 0"),
         (["model=image_nac", "model.initial_state=inf"], "model.initial_state must be a number up to 3e38, got inf"),
     ],

@@ -33,6 +33,13 @@ def test_what_cannot_be_is_refused(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("model", ["mlp", "heim_dense"])
+def test_layers_may_have_no_bias(model: str) -> None:
+    words = ["task=identity", f"model={model}", "model.bias=false", "model.activation=tanh"]
+    cell = compose.plan_cells(words, multirun=False).cells[0].cell
+    assert {name.rpartition(".")[2] for name, _ in cell.model.build(cell.task).named_parameters()} == {"W"}
+
+
 @pytest.mark.parametrize("value", ["false", 0, None])
 def test_an_option_that_must_be_true_or_false_is_neither_a_text_nor_a_number(value: object) -> None:
     with pytest.raises(UsageError, match="bias of the unit relu must be true or false, got "):

@@ -77,6 +77,10 @@ def test_an_executor_of_whole_programs_is_a_recurrence() -> None:
     torch.testing.assert_close(Executor(cell, head)(programs()), Recurrence(cell, head)(programs()))
 
 
+def test_no_gates_are_kept_of_a_step_that_a_program_does_not_have() -> None:
+    assert Executor(NALU(INPUTS + 6, 6), NALU(6, 1)).gates(programs(shortest=2)) == {}
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("sees_integers", [False, True])
 def test_a_controlled_nalu_is_a_loop_over_nalus_with_the_weights_that_the_lstm_gives(sees_integers: bool) -> None:

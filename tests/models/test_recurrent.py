@@ -8,7 +8,7 @@ from nalu_bench.cli import main
 from nalu_bench.models.network import Reader, Recurrence
 from nalu_bench.plan import compose
 from nalu_bench.plan.cell import Cell
-from nalu_bench.units import NAC, Linear
+from nalu_bench.units import NAC, NALU, Linear
 from nalu_bench.units.embedding import Embedding
 from nalu_bench.units.lstm import LSTM
 
@@ -57,6 +57,13 @@ def test_a_head_may_read_the_sum_of_all_states() -> None:
     states = Recurrence(summed.cell, Sum(3, 3), every=True)  # type: ignore[arg-type]
     x = torch.rand(4, 6, 2)
     torch.testing.assert_close(summed(x), summed.head(states(x).sum(-2)))
+
+
+def test_the_gates_of_a_head_are_of_what_it_reads() -> None:
+    summed = drawn(Recurrence(NALU(5, 3), NALU(3, 2), summed=True)).float()
+    states = Recurrence(summed.cell, Sum(3, 3), every=True)  # type: ignore[arg-type]
+    x = torch.rand(4, 6, 2)
+    torch.testing.assert_close(summed.gates(x)["head.g"], summed.head.gates(states(x).sum(-2))["g"])
 
 
 class Sum(Linear):

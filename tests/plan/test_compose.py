@@ -123,6 +123,14 @@ from nalu_bench.plan import compose, experiment
         (["recipe.batch_size=0"], "recipe.batch_size must be above 0"),
         (["budget.steps=-5"], "steps must be at least 0, got -5"),
         (
+            ["task=grid_world", "model=agent_lstm", "recipe.loss=rmse"],
+            "no effect with task=grid_world, which has",
+        ),
+        (
+            ["recipe.restart=halves", "recipe.reinitialize_after=2", "recipe.reinitialize_counting=in_total"],
+            "recipe.reinitialize_counting has no effect with recipe.restart=halves",
+        ),
+        (
             ["model.penalties.sparsity.weight=nan"],
             "model.penalties.sparsity.weight must be a number up to 3e38, got nan",
         ),
@@ -143,6 +151,11 @@ def test_a_wrong_request_says_what_must_hold_and_what_was_given(arguments: list[
     with pytest.raises(UsageError) as caught:
         compose.plan_cells(arguments, multirun=False)
     assert message in str(caught.value)
+
+
+def test_the_steps_of_an_experiment_are_a_number() -> None:
+    with pytest.raises(UsageError, match=r"budget\.steps must be a whole number, got 'abc'"):
+        compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "budget.steps=abc"])
 
 
 def test_two_values_of_a_sweep_that_ask_for_the_same_runs_are_refused(tmp_path: Path) -> None:

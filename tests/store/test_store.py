@@ -397,3 +397,6 @@ def test_blocks_in_progress_tell_their_step(store: Store, make_cell: MakeCell, m
     monkeypatch.undo()
     train(store, cell, range(26))
     assert store.in_progress(cell) == {}
+    left = store.root / cell.folder / "checkpoints" / "0-24.json"
+    left.write_text('{"step": 20}')
+    assert store.in_progress(cell) == {}, "a block that is stored needs no checkpoint"

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from nalu_bench.errors import UsageError
+from nalu_bench.plan import compose
 from nalu_bench.tasks.identity import Identity, IdentityOnIntegers
 from nalu_bench.training.random import draws
 
@@ -66,6 +67,13 @@ def test_whole_numbers_are_those_of_the_training_range_each_once_an_epoch() -> N
     assert torch.equal(x, t)
     assert sorted(x[:, 0].tolist()) == [-2, -1, 0, 1, 2, 3]
     assert chosen.rows("validation") is None, "validation has real numbers"
+    assert chosen.program() != on_integers(interpolation=[-5, 5]).program(), "the constants have another shape"
+
+
+def test_the_real_numbers_of_validation_are_as_many_as_are_asked_for() -> None:
+    words = ["task=identity_integers", "model=mlp", "model.activation=tanh", "recipe.evaluation_size=50"]
+    (want,) = compose.plan_cells(words, multirun=False).cells
+    assert want.cell.recipe.evaluation_size == 50
 
 
 def test_a_range_without_an_integer_has_no_whole_numbers_to_train_on() -> None:

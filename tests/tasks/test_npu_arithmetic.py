@@ -56,3 +56,7 @@ def test_values_that_cannot_be_are_refused(changes: dict[str, Any], told: str) -
 def test_ranges_of_one_sign_are_accepted_for_a_reciprocal() -> None:
     task(operation="div", interpolation=[0, 0.5], extrapolation=[-0.5, 0]).validate()
     assert task().threshold("task") is None
+
+
+def test_a_reciprocal_needs_no_two_subsets() -> None:
+    task(operation="div", interpolation=[0, 0.5], extrapolation=[-0.5, 0], overlap_ratio=1).validate()

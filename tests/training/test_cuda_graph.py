@@ -41,6 +41,13 @@ def test_every_launch_reads_its_own_inputs_and_returns_what_later_ones_leave_alo
     assert [float(state) for state in states] == [2, 6, 12, 20]
 
 
+def test_a_buffer_that_is_written_anew_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda_graph, "captured", played)
+    launched, buffer, one = Launched(step), torch.tensor([0]), torch.tensor([1.0])
+    found = [float(launched(torch.tensor([0.0]), buffer.fill_(number), one)[0]) for number in range(1, 4)]
+    assert found == [1, 2, 3]
+
+
 def test_a_step_that_cannot_be_one_launch_is_computed_all_the_same(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

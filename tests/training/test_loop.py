@@ -554,6 +554,21 @@ def test_a_damaged_checkpoint_does_not_take_the_place_of_the_older_one(make_cell
         assert checkpoint.load(path, identity) is not None
 
 
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_checkpoint_stays_where_memory_runs_out(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=15)
+
+    def load(*_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8000 bytes.")
+
+    monkeypatch.setattr(torch, "load", load)
+    with pytest.raises(RuntimeError, match="can't allocate memory"):
+        checkpoint.load(path, {})
+    assert path.exists()
+
+
 def empty(path: Path) -> None:
     path.write_bytes(b"")
 

@@ -668,7 +668,22 @@ def printed_points() -> str:
     )
 
 
+def printed_programs() -> str:
+    """The printed shares out of range over those in training, of the three networks without a NALU."""
+    found = pd.read_csv(paths.experiments_dir() / "trask2018/figure4.published.csv").query("metric == 'digits'")
+    found["step"] = found["setting"].str.removeprefix("step=").replace("last", "1250000").astype(int)
+    shares = found.query("model != 'program_nalu' and step >= 100_000").set_index(["model", "step", "split"])
+    wide = shares["printed"].astype(float).unstack("split")
+    limits = {split: wide[split] / wide["train"] for split in ("test", "validation")}
+    test, validation = (f"{ratio.min():.2f} to {ratio.max():.2f}" for ratio in limits.values())
+    return (
+        f"From step 100,000 on the three printed networks without a NALU have {test} of their training share in the "
+        f"test, and {validation} of it in validation"
+    )
+
+
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
+    "figure4": (printed_programs,),
     "figure6": (controlled_nalus, ten_of_them, searched_integers, printed_points),
     "table2": (
         ten_images, one_image, rectified_images, printed_sums, contradictions, halved, doubled_sums, doubled_counts,
