@@ -35,6 +35,7 @@ from nalu_bench.plan import sweep
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.experiment import Experiment
 from nalu_bench.store.reader import Store
+from nalu_bench.store.schema import TRAINED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,6 +108,8 @@ def write(plan: "Plan", store: Store, results: Path, beside: Sequence[Path] = ()
             f"there are no runs of {name} at budget={plan.budget}; "
             f"first: {sweep.command('run', plan.experiment, plan.budget, plan.overrides)}"
         )
+    if plan.cells and not kind.of_failures and not now.runs["status"].isin(TRAINED).any():
+        raise UsageError(f"no run of {name} at budget={plan.budget} could be trained; see nalu-bench status {name}.")
     kind.require(now)
     if before and folder == shared:
         _refuse_loss(folder, before, now, store, plan.cells)

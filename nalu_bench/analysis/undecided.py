@@ -1,6 +1,6 @@
 """Which cells more seeds could decide: the rule by which a campaign goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis import results
@@ -10,6 +10,7 @@ from nalu_bench.analysis.reports.kind import place_of
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.plan.setting import Setting
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
@@ -25,10 +26,15 @@ def undecided(plan: "Plan", store: Store, earlier: Sequence[Measured] = ()) -> s
     measured = results.measured(plan, store, earlier)
     if measured.runs.empty:
         return set()
-    found = places(Report.of(results.kind_of(plan.experiment), measured).lines)
+    kind = results.kind_of(plan.experiment)
+    found = places(Report.of(kind, measured).lines, kind.own_words)
     return {want.cell.digest for want in plan.cells if place_of(want) in found}
 
 
-def places(lines: Sequence[Line]) -> set[Place]:
-    """The cells of which a verdict is `inconclusive`."""
-    return {line.place.cell() for line in lines if line.verdict is Verdict.INCONCLUSIVE}
+def places(lines: Sequence[Line], own: Collection[str] = ()) -> set[Place]:
+    """The cells of which a verdict is `inconclusive`. `own`: words that lines have beside those of their cell."""
+    found = [line.place.cell() for line in lines if line.verdict is Verdict.INCONCLUSIVE]
+    return {
+        place.at(setting=Setting({word: value for word, value in place.setting.items() if word not in own}))
+        for place in found
+    }

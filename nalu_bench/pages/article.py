@@ -272,6 +272,7 @@ def _data(experiments: Sequence["Loaded"]) -> str:
     rows = [
         [name, ", ".join(dict.fromkeys(users[name])), file, " or ".join(f"`{md5}`" for md5 in sorted(known))]
         for name in users
+        if name.split()[0] in datasets.entries  # others are tables, or made by a library
         for file, known in datasets.load(name.split()[0])().known.items()
     ]
     return _table(rows, "data", "used by", "file", "MD5, unpacked")

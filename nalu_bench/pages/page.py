@@ -44,7 +44,9 @@ LOOKS = [{"text": words, **vars(style.verdict(found))} for found, words in WORDS
 """The legend of forest plots."""
 
 ROWS = ["seed", "status", "last_step", "selected_step", "solved", "solved_at"]
-"""Columns of a run that a page always lists; errors on each split follow."""
+"""Columns of a run that a page always lists; what was measured on each split follows."""
+
+SPLITS = ("train_", "validation_", "interpolation_", "extrapolation_", "test_")
 
 
 FACTS = ("nalu_bench", "torch", "python", "numpy", "processor", "device", "mode", "commit", "finished")
@@ -255,7 +257,7 @@ def _configurations(cells: Iterable[tuple[str, dict[str, Any]]]) -> tuple[str, l
 
 def _runs(loaded: "Loaded") -> Iterator[dict[str, Any]]:
     """Every cell with its runs as text, a line each; what is the same in all of them is told once."""
-    errors = [column for column in loaded.runs if str(column).endswith(("_mse", "_mae", "_accuracy", "_return"))]
+    errors = [column for column in loaded.runs if str(column).startswith(SPLITS)]
     for digest, group in loaded.runs.groupby("cell", sort=False):
         columns = [column for column in [*ROWS, *errors] if column in group and group[column].notna().any()]
         same = [column for column in ROWS[1:] if column in columns and group[column].nunique(dropna=False) == 1]

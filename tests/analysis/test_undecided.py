@@ -1,5 +1,6 @@
 """The rule by which a campaign goes on: a verdict that is inconclusive, whichever way its number points."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan import compose, experiment
+from nalu_bench.plan.setting import Setting
 from nalu_bench.store.reader import Store
 
 
@@ -26,6 +28,11 @@ def test_only_inconclusive_goes_on(verdict: Verdict | None) -> None:
 def test_one_statistic_is_enough() -> None:
     lines = [line("nmu", "success_rate", Verdict.AGREES), line("nmu", "solved_at_median", Verdict.INCONCLUSIVE)]
     assert [str(place.metric) for place in undecided.places(lines)] == [""]
+
+
+def test_a_word_of_the_lines_alone_is_none_of_the_cell() -> None:
+    late = replace(line("nmu", "digits", Verdict.INCONCLUSIVE), place=Place("a", Setting({"step": "5", "x": "1"})))
+    assert undecided.places([late], ("step",)) == {Place("a", Setting({"x": "1"}))}
 
 
 def test_without_runs_nothing_is_undecided(tmp_path: Path) -> None:

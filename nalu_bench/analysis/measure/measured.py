@@ -53,8 +53,9 @@ class Measured:
         return {row["name"]: np.reshape(row["values"], row["shape"]).astype(float) for row in records(kept)}
 
     def cost(self, cell: str) -> float:
-        """Seconds of one core for a step of one seed of a cell; nan if they are not known."""
-        parts = [part for name, part in self.manifest["parts"].items() if name.startswith(f"{cell}/")]
+        """Seconds of one core for a step of one seed of a cell; nan if they are not known, as of a GPU."""
+        mine = [part for name, part in self.manifest["parts"].items() if name.startswith(f"{cell}/")]
+        parts = [part for part in mine if part["device"] == "cpu"]
         steps = int(self.runs.loc[self.runs["cell"] == cell, "steps"].iloc[0])
         trained = sum(len(parse_ranges(part["seeds"])) for part in parts) * steps
         return sum(part["seconds"] for part in parts) / trained if trained else math.nan

@@ -53,6 +53,10 @@ def _check(given: pd.DataFrame, published: pd.DataFrame, path: Path) -> None:
             raise UsageError(f"{line(path, number)} must replace a printed number, and none is printed for {words}.")
         if given["deviation"][number] and not given["recomputed"][number]:
             raise UsageError(f"{line(path, number)}: a deviation needs the recomputed mean that it belongs to.")
+        if given["deviation"][number] and not given["n_seeds"][number]:
+            raise UsageError(f"{line(path, number)}: a deviation needs n_seeds, the number of seeds behind it.")
+        if given.loc[number, ["recomputed", "deviation"]].str.startswith(("<", ">")).any():
+            raise UsageError(f"{line(path, number)}: a recomputed mean and its deviation must be numbers, no bounds.")
     for column in ("recomputed", "deviation"):
         check_metrics(given, path, column, {"*": (0, math.inf)})
 

@@ -28,9 +28,13 @@ def read_seeds(path: Path) -> dict[Place, pd.DataFrame]:
     """
     if not path.exists():
         return {}
-    frame = pd.read_csv(
-        require_file(path), dtype=dict.fromkeys(WORDS, str), keep_default_na=False, na_values={"solved_at": [""]}
-    )
+    try:
+        frame = pd.read_csv(
+            require_file(path), dtype=dict.fromkeys(WORDS, str), keep_default_na=False, na_values={"solved_at": [""]}
+        )
+    except (OSError, ValueError) as error:  # pandas' own errors are of the latter
+        told = f"{path.name} must be a CSV in UTF-8 with the columns {', '.join(COLUMNS)}"
+        raise UsageError(f"{told}: {error}.") from None
     if list(frame) != COLUMNS:
         raise UsageError(f"{path.name} must have the columns {', '.join(COLUMNS)}, got {', '.join(map(str, frame))}.")
     for column in COLUMNS[len(WORDS) :]:

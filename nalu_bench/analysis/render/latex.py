@@ -12,7 +12,8 @@ COMMANDS = {
     "•": r"\textsubscript{$\bullet$}", "₊": r"\textsubscript{+}", "σ": r"$\sigma$", "×": r"$\times$", "−": "$-$",
     "²": r"\textsuperscript{2}", "±": r"$\pm$", "√": r"$\surd$", "–": "--", "λ": r"$\lambda$",
     "ε": r"$\epsilon$", "†": r"\textdagger{}", "‡": r"\textdaggerdbl{}", "§": r"\S{}", "¶": r"\P{}",
-    "‖": r"$\|$", "≥": r"$\ge$",
+    "‖": r"$\|$", "≥": r"$\ge$", "≤": r"$\le$", "≠": r"$\ne$", "∂": r"$\partial$",
+    "M\u0302": r"$\hat{\mathrm{M}}$", "W\u0302": r"$\hat{\mathrm{W}}$",
 }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def draw(axis: Any, samples: Mapping[str, Array], printed: Mapping[str, str], hi
         text = str(printed.get(model, ""))
         drawn.append({"model": model, "median": median, "low": low, "high": high, "printed": text})
         if text:
-            value = float(text.removeprefix(">"))
+            value = float(text.lstrip("<>"))
             axis.plot(
                 [place + 0.35], [min(value, highest)], color="black", marker="d", markersize=4.5, fillstyle="none",
                 linestyle="", label="printed" if place == 0 else None,

@@ -51,6 +51,7 @@ class Cells(Kind):
     """
 
     bounds = True
+    of_failures = True
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         found = self.criteria(cell, others)

@@ -55,6 +55,7 @@ class Kind:
         points: a curve of at least twice as many evaluations is thinned to at least so many, see `kept_points`.
         own_words: words of settings that its rows have beside those of the cells, such as `length`.
         bounds: whether a printed number may be a bound, such as >999; otherwise it must be a number.
+        of_failures: whether it can report runs of which none could be trained.
         shows_notes: whether the tables show the notes of the verdicts; otherwise the notes are listed below them.
         report: the settings, with their defaults.
 
@@ -75,6 +76,7 @@ class Kind:
     points: ClassVar[int] = POINTS
     own_words: ClassVar[tuple[str, ...]] = ()
     bounds: ClassVar[bool] = False
+    of_failures: ClassVar[bool] = False
     shows_notes: ClassVar[bool] = False
     report: Any  # of the class `settings`
 

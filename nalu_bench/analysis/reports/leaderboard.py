@@ -15,7 +15,7 @@ from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.advice import RELIABLE, Rates, told
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
 from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
@@ -127,7 +127,8 @@ class Leaderboard(Kind):
         for metric, solved in {RATE: runs["solved"], **further}.items():
             count, asked = int(solved.sum()), len(runs)
             rate = Value(count / asked, *wilson_interval(count, asked))
-            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=against_rate(count, asked)))
+            compare = at_full_length(self.experiment, runs, against_rate(count, asked))
+            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=compare))
         return rows
 
     def _unit(

@@ -24,12 +24,12 @@ from nalu_bench.analysis.stats.intervals import (
     beta_mean_interval,
     gamma_mean_interval,
     likelihood_note,
-    mean_interval,
     median_interval,
     range_note,
+    student_mean,
     wilson_interval,
 )
-from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.samples import compare_times, compare_values, paired
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable, same_seeds
 from nalu_bench.analysis.table.claim import CLAIM
@@ -115,6 +115,7 @@ class Success(Kind):
     }
 
     report: SuccessSettings
+    of_failures = True
 
     @property
     def further(self) -> dict[str, tuple[str, float]]:
@@ -172,7 +173,7 @@ class Success(Kind):
         }
         for metric, column in SAMPLES.items():
             if any(other.metric == metric + RECOMPUTED for other in self.published):
-                statistics[metric + RECOMPUTED] = mean_interval(solved[column].to_numpy(float))
+                statistics[metric + RECOMPUTED] = student_mean(solved[column].to_numpy(float), span=ERRORS)
         for metric, limit in self.further.items():
             below = int(passing(runs, *limit).sum())
             statistics[metric] = (below / len(runs), *wilson_interval(below, len(runs)))

@@ -126,21 +126,6 @@ def student_interval(mean: float, deviation: float, count: int) -> tuple[float, 
     return max(0.0, low), high
 
 
-def mean_interval(samples: ArrayLike) -> tuple[float, float, float]:
-    """The plain mean of a sample with its `student_interval`.
-
-    Returns: mean, low and high; the limits are nan for fewer than two samples, all three for none.
-
-    >>> mean, low, high = mean_interval([1.0, 2.0, 3.0])
-    >>> f"{mean:.1f} {low:.3f} {high:.3f}"
-    '2.0 0.000 4.484'
-    """
-    x = np.asarray(samples, dtype=np.float64)
-    if x.size < 2:
-        return (float(x[0]) if x.size else math.nan), math.nan, math.nan
-    return float(x.mean()), *student_interval(float(x.mean()), float(x.std(ddof=1)), x.size)
-
-
 def student_mean(
     samples: ArrayLike, confidence: float = 0.95, span: tuple[float, float] = (-math.inf, math.inf)
 ) -> tuple[float, float, float]:
@@ -153,7 +138,7 @@ def student_mean(
     Args:
         span: the smallest and the largest number that there is.
 
-    Returns: mean, low and high; the limits are nan for one sample.
+    Returns: mean, low and high; the limits are nan for one sample, all three for none.
 
     >>> student_mean([50.0, 50.0])
     (50.0, 50.0, 50.0)
@@ -161,7 +146,7 @@ def student_mean(
     100.0
     """
     x = np.asarray(samples, dtype=np.float64)
-    mean = float(x.mean())
+    mean = float(x.mean()) if x.size else math.nan
     if x.size < 2:
         return mean, math.nan, math.nan
     low, high, _ = student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)

@@ -26,18 +26,18 @@ def median_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, f
     return float(np.median(samples)), np.nan, np.nan
 
 
-def limits_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
+def limits_of(samples: Array) -> tuple[float, float, float]:
     """As `median_of`; where some samples are infinite, the limits are those of a percentile bootstrap, see `ratio_of`.
 
     >>> limits_of(np.array([1.0, 2.0, np.inf]))
     (2.0, 1.0, inf)
     """
     if np.isfinite(samples).all():
-        return median_of(samples, confidence)
-    return ratio_of(samples, np.ones(1), confidence)
+        return median_of(samples)
+    return ratio_of(samples, np.ones(1))
 
 
-def bounds_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
+def bounds_of(samples: Array) -> tuple[float, float, float]:
     """As `median_of`; samples that are all equal, as shares of 0 and 1 often are, are their own limits.
 
     >>> bounds_of(np.array([1.0, 1.0, 1.0]))
@@ -45,7 +45,7 @@ def bounds_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, f
     """
     if samples.size > 1 and np.ptp(samples) == 0:
         return (float(samples[0]),) * 3
-    return median_of(samples, confidence)
+    return median_of(samples)
 
 
 def exact_of(samples: Array, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -93,9 +93,7 @@ def ratio_of(
     return float(np.median(samples) / np.median(reference)), *middle_range(ratios, confidence)
 
 
-def between_of(
-    samples: Array, reference: Array, far: float, confidence: float = 0.95, resamples: int = RATIOS
-) -> tuple[float, float, float]:
+def between_of(samples: Array, reference: Array, far: float) -> tuple[float, float, float]:
     """How far a median lies on the way from the reference's to a fixed number, with its interval as in `ratio_of`.
 
         (median - median of the reference) / (far - median of the reference)
@@ -111,10 +109,10 @@ def between_of(
     start = float(np.median(reference))
     if not start < far:
         return np.nan, np.nan, np.nan
-    drawn, drawn0 = _drawn(samples, reference, resamples)
-    shares = np.full(resamples, np.inf)  # a reference that is no better than the end: as bad as can be
+    drawn, drawn0 = _drawn(samples, reference, RATIOS)
+    shares = np.full(RATIOS, np.inf)  # a reference that is no better than the end: as bad as can be
     np.divide(drawn - drawn0, far - drawn0, out=shares, where=drawn0 < far)
-    return (float(np.median(samples)) - start) / (far - start), *middle_range(shares, confidence)
+    return (float(np.median(samples)) - start) / (far - start), *middle_range(shares)
 
 
 def _drawn(samples: Array, reference: Array, resamples: int) -> list[Array]:

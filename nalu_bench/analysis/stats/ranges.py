@@ -1,6 +1,7 @@
 """The range of our seeds against one printed number that has no spread."""
 
 import math
+from bisect import bisect_left, bisect_right
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -106,7 +107,7 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
 
         agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
         exact          iff  every seed has the printed number of right answers, to half an example
-        uninformative  iff  it agrees, but more than 30 % of all shares, uniform on [0, 1], would
+        uninformative  iff  it agrees, but more than 30 % of all shares of so many examples would
 
     Source: ours. Deviations: does not apply.
 
@@ -132,7 +133,7 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     least, most = wilson_interval(round(printed * examples), examples)
     low, high = middle_range(shares)
     agrees, exact = low <= most and high >= least, bool(np.all(np.abs(shares - printed) <= 0.5 / examples))
-    verdict, share = _verdict(agrees, exact, min(high, 1.0) - max(low, 0.0))
+    verdict, share = _verdict(agrees, exact, _meeting(low, high, examples))
     median = float(np.median(shares))
     reason = (
         f"the middle 95 % of our seeds, {100 * low:.1f} to {100 * high:.1f} %, {_meets(agrees)} the printed "
@@ -141,6 +142,14 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     by = "" if agrees else points(median - printed)
     limits, told = (low - most, high - least), f"{reason}{_told(share)}"
     return Comparison(verdict, median - printed, *limits, by=by, reason=told, held=(low, high))
+
+
+def _meeting(low: float, high: float, examples: int) -> float:
+    """The share of all counts of right answers whose interval meets a range."""
+    counts = range(examples + 1)
+    first = bisect_left(counts, low, key=lambda count: wilson_interval(count, examples)[1])
+    after = bisect_right(counts, high, key=lambda count: wilson_interval(count, examples)[0])
+    return (after - first) / len(counts)
 
 
 def _verdict(agrees: bool, exact: bool, share: float) -> tuple[Verdict, float]:

@@ -12,6 +12,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, at_full_length, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
+from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
@@ -21,7 +22,7 @@ from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, 
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
-from nalu_bench.papers.heim2020.tables_of_runs import STATISTICS, Array, Statistic, drawn
+from nalu_bench.papers.heim2020.tables_of_runs import STATISTICS, Statistic, drawn
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register

@@ -4,9 +4,8 @@ import zlib
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from nalu_bench.analysis.stats.medians import Array
 
 DRAWS = 4_000
 """Tables that are drawn."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.render import style
+from nalu_bench.analysis.render import median_panel, style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import mean_interval, middle_range
+from nalu_bench.analysis.stats.intervals import middle_range, student_mean
 from nalu_bench.analysis.stats.ranges import Span, compare_share
 from nalu_bench.analysis.stats.verdicts import Comparison, other_length
 from nalu_bench.analysis.stats.words import Better
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
@@ -105,8 +103,8 @@ class Accuracies(Kind):
         median = Value(float(np.median(lenient)), *middle_range(lenient))
         return [
             row_of(place.at(metric="accuracy"), median, runs, note, compare=self._same_length(place, runs, compare)),
-            row_of(place.at(metric="mean"), _mean(lenient), runs, note),
-            row_of(place.at(metric="strict"), _mean(strict), runs, note),
+            row_of(place.at(metric="mean"), Value(*student_mean(lenient, span=(0, 100))), runs, note),
+            row_of(place.at(metric="strict"), Value(*student_mean(strict, span=(0, 100))), runs, note),
         ]
 
     def _weights(self, place: Place, runs: pd.DataFrame, predictions: pd.DataFrame) -> list[Row]:
@@ -178,18 +176,8 @@ class Accuracies(Kind):
         axes[0][0].set_ylabel("Accuracy at 10 % tolerance, %")
         axes[0][0].set_ylim(-4, 104)
         figure.suptitle("Symbols: mean of our seeds.  Bars: its 95 % interval.  Black: printed", fontsize=8)
-        entries: dict[str, Any] = {}
-        for axis in axes[0]:
-            entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-        entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
-        figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=3)
+        median_panel.add_legend(figure, axes[0], columns=3)
         return figure, pd.DataFrame(drawn)
-
-
-def _mean(shares: Array) -> Value:
-    """The mean with Student's interval, cut at 100 %."""
-    mean, low, high = mean_interval(shares)
-    return Value(mean, low, min(high, 100.0))
 
 
 def _reinitialised(place: Place) -> bool:

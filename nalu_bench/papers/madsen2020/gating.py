@@ -10,7 +10,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import against_rate, row_of
+from nalu_bench.analysis.reports.kind import against_rate, at_full_length, row_of
 from nalu_bench.analysis.reports.rate_claims import share
 from nalu_bench.analysis.reports.success import Success, SuccessSettings
 from nalu_bench.analysis.stats.intervals import wilson_interval
@@ -19,6 +19,7 @@ from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.formats import Format, percent
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import unknown
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Gating(Success):
     """
 
     settings = GatingSettings
+    of_failures = False
     report: GatingSettings
     metrics: ClassVar[Mapping[str, Span | None]] = dict(Success.metrics) | {RIGHT: (0, 1)}
 
@@ -69,8 +71,8 @@ class Gating(Success):
             right = (runs["gate"] > 0.5) == (ADDS[place.operation] > 0.5)
             count, total = int((right & runs["gate"].notna()).sum()), len(runs)
             rate = Value(count / total, *wilson_interval(count, total))
-            where, compare = place.at(split=self.split, metric=RIGHT), against_rate(count, total)
-            rows.append(row_of(where, rate, runs, compare=compare))
+            compare = at_full_length(self.experiment, runs, against_rate(count, total))
+            rows.append(row_of(place.at(split=self.split, metric=RIGHT), rate, runs, compare=compare))
             rows.append(self._claim(place, runs, count))
         return rows
 
@@ -83,6 +85,9 @@ class Gating(Success):
     def gates(self, measured: Measured) -> pd.DataFrame:
         """The runs with their mean gate; nan where none is kept, as of a run that failed."""
         kept = measured.weights[measured.weights["name"] == self.report.gate]
+        if kept.empty and len(measured.weights):
+            names = {*measured.weights["name"]}
+            raise unknown(f"gate in the report of {self.experiment.name}", self.report.gate, names)
         means = kept.assign(gate=[float(np.mean(values)) for values in kept["values"]])[["cell", "seed", "gate"]]
         return measured.runs.merge(means, on=["cell", "seed"], how="left")
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings
-from nalu_bench.analysis.stats.intervals import median_interval, student_mean, unsigned
+from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.intervals import student_mean, unsigned
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.claims import claims_table
@@ -81,7 +82,7 @@ class Theory(Kind):
     def rows(self, measured: Measured) -> list[Row]:
         told = {
             "gradient": ("mean of ∂L/∂M̂ over its usual size, without its sign", _unsigned_mean),
-            "product": ("mean output of NAC• under W and -W, median over draws", median_interval),
+            "product": ("mean output of NAC• under W and -W, median over draws", medians.exact_of),
             "mean": ("mean output of the NMU over its closed form, less 1, without its sign", _unsigned_mean),
         }
         rows = []

@@ -62,7 +62,6 @@ class FinalErrors(Kind):
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
     settings = FinalErrorsSettings
     report: FinalErrorsSettings
-    bounds = False
     metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), **dict.fromkeys(ERRORS, (0, math.inf))}
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         "mse_median": "Mean squared error, median of the seeds",

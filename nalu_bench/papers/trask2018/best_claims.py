@@ -8,9 +8,10 @@ import numpy as np
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import middle_range
+from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018.best_draws import DRAWS, Array, Best
+from nalu_bench.papers.trask2018.best_draws import DRAWS, Best
 from nalu_bench.plan.setting import Setting
 
 Group = tuple[str, Setting]
@@ -31,6 +32,8 @@ class Sentence(Limit):
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, and for numbers that are none."""
         super().check(name)
+        if not self.numbers:
+            raise UsageError(f"the claim {name} must be about one number or more.")
         for number in self.numbers:
             if len(number) not in (1, 2) or any(len(text.split()) < 2 for text in number):
                 raise UsageError(f"a number of the claim {name} must be one or two of `model split`, got {number}.")

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.stats import medians
-
-Array = NDArray[np.float64]
+from nalu_bench.analysis.stats.medians import Array
 
 ENOUGH = 3
 """Runs of every setting for one of a draw. Draws of fewer runs share so many that their range says too little."""

@@ -13,6 +13,7 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
+from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
@@ -25,7 +26,7 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import best_claims, best_panels
 from nalu_bench.papers.trask2018.best_claims import Group, Sentence
-from nalu_bench.papers.trask2018.best_draws import ENOUGH, Array, Best
+from nalu_bench.papers.trask2018.best_draws import ENOUGH, Best
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register

@@ -12,8 +12,9 @@ import scipy
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
-from nalu_bench.analysis.stats.intervals import mean_interval, student_interval, wilson_interval
-from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.intervals import student_interval, student_mean, wilson_interval
+from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import Format, three_digits
@@ -22,7 +23,7 @@ from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import identity_claims
-from nalu_bench.papers.trask2018.identity_claims import Array, Errors
+from nalu_bench.papers.trask2018.identity_claims import Errors
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
@@ -137,7 +138,8 @@ class Identity(Kind):
         self, place: Place, errors: Array, inside: float, rank: float, limit: float, runs: pd.DataFrame
     ) -> list[Row]:
         missing = len(runs) - len(errors)
-        note, mean = f"{missing} seeds have no finite prediction" if missing else "", Value(*mean_interval(errors))
+        note = f"{missing} seeds have no finite prediction" if missing else ""
+        mean = Value(*student_mean(errors, span=ERRORS))
         numbers = {"mae": mean}
         if place.split != "inside":
             failing, asked = int((errors >= limit).sum()) + missing, len(runs)

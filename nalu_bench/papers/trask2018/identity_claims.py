@@ -5,7 +5,7 @@ control.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -13,15 +13,12 @@ import scipy
 from numpy.typing import NDArray
 
 from nalu_bench.analysis.stats.compare import Limits
-from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, no_finer, wilson_interval
-from nalu_bench.analysis.table.claim import Claim
+from nalu_bench.analysis.stats.intervals import BOOTSTRAP_SEED, RESAMPLES, no_finer, wilson_interval
+from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.table.claim import Claim, furthest_from_true
 
-Array = NDArray[np.float64]
 Errors = dict[str, Array]
 """Range -> the mean absolute error of every seed in it."""
-
-RESAMPLES = 2000
-
 
 NAMES = ("fail", "ramps", "severity", "linear", "consistent")
 """Names of the claims: the methods of `Tests` that test them."""
@@ -90,22 +87,23 @@ class Tests:
 
         A mean would be made by a few bad seeds; it is told beside the median.
         """
-        name, share, interval = self._smallest_share(self._non_linear)
-        outside, limit = self.errors[name]["outside"] / self.scale, self.limits.usual
-        what = (
+        return self._failing(self._non_linear, self._usual_share, self.limits.usual)
+
+    def _usual_share(self, name: str) -> str:
+        outside = self.errors[name]["outside"] / self.scale
+        return (
             f"smallest share of failing seeds of a non-linear activation ({name}; its error outside / mean abs(x) is "
             f"{outside.mean():.2g} on average, {np.median(outside):.2g} in the median)"
         )
-        return Claim(what, share, interval, limit, places=len(self._non_linear))
 
     def ramps(self) -> Claim:
-        """The error ramps up severely both below and above. Tested where it rises least."""
-        sides = [(name, side) for name in self._measured for side in ("below", "above")]
-        name, side = min(sides, key=lambda each: _ratio(self.errors[each[0]], each[1]))
+        """The error ramps up severely both below and above. Tested where it is least certain to rise."""
+        return furthest_from_true([self._ramp(name, side) for name in self._measured for side in ("below", "above")])
+
+    def _ramp(self, name: str, side: str) -> Claim:
         ratios = self._resampled[name][side] / self._resampled[name]["inside"]
-        what = f"smallest error on one side / error inside of a non-linear activation ({name}, {side})"
-        limit = self.limits.rising
-        return Claim(what, _ratio(self.errors[name], side), _percentiles(ratios), limit, places=len(sides))
+        what = f"error on one side / error inside of a non-linear activation, where least certain ({name}, {side})"
+        return Claim(what, _ratio(self.errors[name], side), _percentiles(ratios), self.limits.rising)
 
     def severity(self) -> Claim:
         """The severity corresponds to the degree of non-linearity. Tested by Spearman's rank correlation.
@@ -146,18 +144,21 @@ class Tests:
 
     def consistent(self) -> Claim:
         """Sharply non-linear functions fail consistently. Tested on the smallest share, by Wilson's interval."""
-        name, share, interval = self._smallest_share(self.limits.sharp)
-        what = f"smallest share of failing seeds of {' and '.join(self.limits.sharp)} ({name})"
-        least = self.limits.consistent
-        return Claim(what, share, interval, least, places=len(self.limits.sharp))
+        sharp = " and ".join(self.limits.sharp)
+        return self._failing(
+            self.limits.sharp, lambda name: f"smallest share of failing seeds of {sharp} ({name})",
+            self.limits.consistent,
+        )  # fmt: skip
 
-    def _smallest_share(self, names: Sequence[str]) -> tuple[str, float, Limits]:
-        """The activation with the smallest share of failing seeds, the share and Wilson's interval."""
-        limit = self.limits.failing * self.scale
-        failing = {name: self._with_missing(self.errors[name]["outside"] >= limit, name) for name in names}
-        name = min(names, key=lambda each: (failing[each].mean(), not self.errors[each]["outside"].size))
-        count, trials = int(failing[name].sum()), len(failing[name])
-        return name, count / trials, partial(wilson_interval, count, trials)
+    def _failing(self, names: Sequence[str], told: Callable[[str], str], least: float) -> Claim:
+        """That at least this share of seeds fails, of all activations; of equal ones, that has finite errors."""
+        claims = []
+        for name in sorted(names, key=lambda each: not self.errors[each]["outside"].size):
+            failing = self._with_missing(self.errors[name]["outside"] >= self.limits.failing * self.scale, name)
+            count, trials = int(failing.sum()), len(failing)
+            claims.append(Claim(name, count / trials, partial(wilson_interval, count, trials), least))
+        found = furthest_from_true(claims)
+        return replace(found, quantity=told(found.quantity))
 
     def _with_missing(self, failing: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
         return np.append(failing, np.ones(self.missing.get(name, 0), bool))

@@ -11,9 +11,10 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import at_full_length, row_of
-from nalu_bench.analysis.stats.intervals import mean_interval
+from nalu_bench.analysis.stats.intervals import student_mean
 from nalu_bench.analysis.stats.means import compare_printed_mean
-from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.ranges import ERRORS, Span
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
@@ -21,7 +22,6 @@ from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, c
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import identity_claims
 from nalu_bench.papers.trask2018.identity import Identity, IdentitySettings, activation_of
-from nalu_bench.papers.trask2018.identity_claims import Array
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
@@ -80,7 +80,7 @@ class IdentityIntegers(Identity):
             note = f"{missing} seeds have no finite error" if missing else ""
             where = place.at(split=INTEGERS, metric=MAE)
             compare = at_full_length(self.experiment, runs, self._comparison(activation_of(place), errors))
-            row = row_of(where, Value(*mean_interval(finite)), runs, note, compare=compare)
+            row = row_of(where, Value(*student_mean(finite, span=ERRORS)), runs, note, compare=compare)
             yield replace(row, n_seeds=finite.size)
 
     def _comparison(self, activation: str, errors: Array) -> Compare:

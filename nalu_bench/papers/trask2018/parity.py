@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, at_full_length, row_of
 from nalu_bench.analysis.stats.intervals import student_mean
+from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
@@ -26,7 +26,6 @@ from nalu_bench.registry import register
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 ACCURACY, RIGHT = "accuracy", "test_correct"
 SHARES: Span = (0, 100)
@@ -102,7 +101,8 @@ class Parity(Kind):
     def _row(self, place: Place, runs: pd.DataFrame) -> Row:
         shares = 100 * runs[RIGHT].fillna(0).to_numpy(np.float64)
         value = Value(*student_mean(shares, span=SHARES))
-        return row_of(place, value, runs, compare=against_printed(shares, SHARES, Better.HIGHER))
+        compare = at_full_length(self.experiment, runs, against_printed(shares, SHARES, Better.HIGHER))
+        return row_of(place, value, runs, compare=compare)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, numbers = parted(lines)

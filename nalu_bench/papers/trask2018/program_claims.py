@@ -36,6 +36,8 @@ class Sentence(Limit):
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, and for numbers that are none."""
         super().check(name)
+        if not self.numbers:
+            raise UsageError(f"the claim {name} must be about one number or more.")
         for number in self.numbers:
             if len(number) not in (1, 2) or any(len(text.split()) not in (2, 3) for text in number):
                 raise UsageError(

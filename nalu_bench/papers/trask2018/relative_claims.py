@@ -5,14 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.errors import UsageError
-
-Array = NDArray[np.float64]
 
 Errors = Mapping[tuple[str, str, str], Array]
 """(model, operation, split) -> the relative error of every seed, in percent of the runs that a sentence names."""
@@ -48,6 +46,8 @@ class Sentence(Limit):
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, or with a rank that no model has."""
         super().check(name)
+        if not self.models or not self.splits:
+            raise UsageError(f"the claim {name} must name its models and splits.")
         if self.rank is not None and not 1 <= self.rank <= len(self.models):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
 

@@ -5,20 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
+from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.samples import log_rank
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
 from nalu_bench.analysis.table.line import Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.trask2018 import timing_t50
-
-Array = NDArray[np.float64]
 
 SUCCESS = "success"
 WORDS = {SUCCESS: "success", "never": "never arrives", "longest": "arrives as for the longest trained T"}
@@ -114,7 +112,7 @@ class Difference(NamedTuple):
 def differences(pairs: Sequence[Sequence[str]], groups: Sequence[Agents]) -> Iterator[Difference]:
     """Pairs of agents of every group; Holm's correction is over all of them."""
     sides = [(agents, (one, other)) for agents in groups for one, other in pairs if {one, other} <= set(agents.runs)]
-    rejected = holm([timing_t50.log_rank(*_both(agents, pair), agents.last) for agents, pair in sides])
+    rejected = holm([log_rank(*_both(agents, pair), agents.last, agents.last) for agents, pair in sides])
     for (agents, pair), apart in zip(sides, rejected, strict=True):
         found = Value(*timing_t50.restricted_difference(*_both(agents, pair), agents.last))
         says = ALIKE if not apart else LONGER if found.value > 0 else SHORTER

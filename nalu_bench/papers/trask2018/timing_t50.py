@@ -7,13 +7,10 @@ statistics below it are those of the Kaplan-Meier curve.
 from collections.abc import Mapping
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
 
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import mean_difference
-
-Array = NDArray[np.float64]
+from nalu_bench.analysis.stats.medians import Array
 
 
 def first_failures(shares: Mapping[int, Array], least: float) -> Array:
@@ -64,22 +61,3 @@ def restricted_difference(
     41.0
     """
     return mean_difference(np.minimum(samples, last), np.minimum(others, last), confidence)
-
-
-def log_rank(samples: Array, others: Array, last: int) -> float:
-    """The two-sided p-value of the log-rank test of equal T50, censored at `last`; 1 if all seeds are alike.
-
-    Source: Mantel 1966, Cancer Chemother. Rep. 50, 163-170. Deviations: none.
-
-    >>> log_rank(np.array([14.0, 14, 15, 15]), np.array([np.inf, 40, 30, np.inf]), 60) < 0.05
-    True
-    """
-    both = np.concatenate([samples, others])
-    if np.all(both == both[0]):
-        return 1.0
-    return float(scipy.stats.logrank(x=_censored(samples, last), y=_censored(others, last)).pvalue)
-
-
-def _censored(samples: Array, last: int) -> "scipy.stats.CensoredData":
-    beyond = np.isinf(samples)
-    return scipy.stats.CensoredData(uncensored=samples[~beyond], right=np.full(int(beyond.sum()), float(last)))

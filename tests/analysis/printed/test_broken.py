@@ -105,6 +105,8 @@ def test_a_file_that_is_no_table_is_a_plain_error(content: bytes, words: str, na
         ("nmu,solved_at_mean,abc,,90", "row 2: recomputed of solved_at_mean must be a number such as 0.91 or 9e-5, or"),
         ("nmu,solved_at_mean,9,-1,90", "row 2: deviation of solved_at_mean must lie between 0 and inf, got -1"),
         ("nmu,solved_at_mean,,1,90", "row 2: a deviation needs the recomputed mean"),
+        ("nmu,solved_at_mean,9,1,", "row 2: a deviation needs n_seeds, the number of seeds behind it."),
+        ("nmu,solved_at_mean,<9,1,90", "row 2: a recomputed mean and its deviation must be numbers, no bounds."),
         ("nmu,solved_at_mean,9,1,x", "row 2: n_seeds must be a whole number"),
         ("nac,solved_at_mean,9,1,90", "row 2 must replace a printed number, and none is printed for ten_parameter"),
     ],

@@ -38,12 +38,20 @@ def test_the_seeds_of_table_2_are_those_of_the_published_list() -> None:
             assert source["sparsity_error"] == row.sparsity_error
 
 
+HEADER = "task,setting,operation,model,seed,steps,solved_at,sparsity_error\n"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ("", "must be a CSV in UTF-8 with the columns task, setting"),
+        (
+            HEADER + "a,,add,nau,1,10,,0.1\na,,add,nau,2,10,,0.1,7,8\n",
+            "must be a CSV in UTF-8",
+        ),
         ("task,seed\na,1\n", "must have the columns task, setting"),
-        ("task,setting,operation,model,seed,steps,solved_at,sparsity_error\n" + "a,,add,nau,1,10,,0.1\n" * 2, "twice"),
-        ("task,setting,operation,model,seed,steps,solved_at,sparsity_error\na,,add,nau,x,10,,0.1\n", "be a number"),
+        (HEADER + "a,,add,nau,1,10,,0.1\n" * 2, "twice"),
+        (HEADER + "a,,add,nau,x,10,,0.1\n", "be a number"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, text: str, told: str) -> None:

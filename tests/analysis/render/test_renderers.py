@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from reported import runs_of
 
+from nalu_bench import paths
 from nalu_bench.analysis.measure.read import RUNS as RUN_COLUMNS
 from nalu_bench.analysis.render import html, latex, markdown, terminal
 from nalu_bench.analysis.render.footnotes import Footnotes
@@ -77,6 +78,13 @@ def test_latex_and_html_say_the_signs_of_their_own_grammar_otherwise() -> None:
     assert latex.escaped("50 % & 3_4 #1") == r"50 \% \& 3\_4 \#1"
     assert "Rates &amp; shares" in RENDERERS["html"]()
     assert "µ &lt; 1" in RENDERERS["html"]()
+
+
+def test_committed_tables_have_no_letter_that_latex_does_not_print() -> None:
+    for path in sorted((paths.CHECKOUT / "results").glob("*/*/table.tex")):
+        rows = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("%")]
+        letters = {letter for letter in "".join(rows) if ord(letter) > 0x17F}
+        assert not letters, f"{path}: add {letters} to nalu_bench/analysis/render/latex.py"
 
 
 def test_what_is_not_there_is_a_dash() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nalu_bench.analysis.stats.compare import compare_rates
+from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span, compare_share, compare_single
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, settle
 from nalu_bench.analysis.stats.words import Better
@@ -90,8 +91,13 @@ def test_numbers_with_two_bounds_count_as_uniform_between_them() -> None:
     assert compare_single([0.35, 0.9], "0.5", weights).verdict is Verdict.AGREES
     assert compare_single([0.2, 0.9], "0.5", weights).verdict is Verdict.UNINFORMATIVE
     assert compare_single([0.2, 0.4], "-0.5", weights, Better.NEITHER).by == "0.8 higher"
-    assert compare_share([0.6, 0.95], 0.9, 100).verdict is Verdict.UNINFORMATIVE
-    assert compare_share([0.7, 0.95], 0.9, 100).verdict is Verdict.AGREES
+
+
+def test_shares_count_by_the_intervals_that_would_meet_ours() -> None:
+    assert compare_share([0.7, 0.95], 0.9, 100).verdict is Verdict.UNINFORMATIVE
+    assert compare_share([0.8, 0.9], 0.9, 100).verdict is Verdict.AGREES
+    meeting = [low <= 0.69 and high >= 0.4 for low, high in (wilson_interval(k, 1000) for k in range(1001))]
+    assert f"{100 * np.mean(meeting):.0f} % of all numbers" in compare_share([0.4, 0.69], 0.5, 1000).reason
 
 
 @pytest.mark.parametrize(

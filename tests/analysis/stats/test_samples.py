@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from nalu_bench.analysis.stats.samples import compare_times, compare_values, paired
+from nalu_bench.analysis.stats.samples import compare_times, compare_values, log_rank, paired
 from nalu_bench.analysis.stats.verdicts import Verdict
 
 TRAINED = 100.0
@@ -34,6 +35,26 @@ def test_large_equal_samples_agree_and_small_ones_leave_it_open() -> None:
     sample = np.arange(1.0, 101)
     assert compare_values(sample, sample + 0.5).verdict is Verdict.AGREES
     assert compare_values(sample[::20], sample[10::20]).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_log_rank_test_is_that_of_a_plain_loop() -> None:
+    one, two = np.array([14.0, 20, 20, 45, np.inf, np.inf]), np.array([13.0, 14, 15, 20, 22, np.inf])
+    seen = expected = variance = 0.0
+    for time in np.unique(np.concatenate([one, two])):
+        if np.isfinite(time):
+            n1, n = (one >= time).sum(), (one >= time).sum() + (two >= time).sum()
+            d1, d = (one == time).sum(), (one == time).sum() + (two == time).sum()
+            seen, expected = seen + d1, expected + d * n1 / n
+            variance += d * (n1 / n) * (1 - n1 / n) * (n - d) / (n - 1) if n > 1 else 0.0
+    assert log_rank(one, two, 60, 60) == pytest.approx(2 * norm.sf(abs(seen - expected) / np.sqrt(variance)))
+    assert log_rank(np.full(3, np.inf), np.full(3, np.inf), 60, 60) == 1
+
+
+def test_a_few_seeds_that_are_all_alike_leave_it_open() -> None:
+    assert compare_values([0.0, 0.0], [0.0, 0.0]).verdict is Verdict.INCONCLUSIVE
+    assert compare_times([5.0] * 3, [5.0] * 3, TRAINED, TRAINED).verdict is Verdict.INCONCLUSIVE
+    alike = compare_times([5.0] * 25, [5.0] * 25, TRAINED, TRAINED)
+    assert (alike.verdict, alike.p_value) == (Verdict.AGREES, 1)
 
 
 def test_unsolved_seeds_are_no_agreement_on_speed() -> None:

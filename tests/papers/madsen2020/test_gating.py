@@ -1,6 +1,7 @@
 """Gates: which path they chose, beside the printed histogram."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from reported import line_with, lines_of, measured_of, runs_of
 
 from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.errors import UsageError
 from nalu_bench.papers.madsen2020.gating import BINS, Gating
 from nalu_bench.plan import experiment
 
@@ -46,6 +48,12 @@ def test_a_gate_is_right_on_the_side_of_its_operation() -> None:
     assert line_with(lines, metric="right_gate", model="nac_nalu_shared", operation="add").ours.value == 1
     claim = line_with(lines, metric="claim_right_gate", model="nac_nalu_shared", operation="add")
     assert (claim.printed_text, claim.ours.value) == ("gating does not converge consistently", 1)
+
+
+def test_a_gate_that_no_run_has_is_refused() -> None:
+    kind = Gating(replace(GATING, report=GATING.report | {"gate": "layers.1.gg"}))
+    with pytest.raises(UsageError, match=r"unknown gate in the report of madsen2020/gating 'layers\.1\.gg'; did you"):
+        kind.rows(measured([0.5, 0.5]))
 
 
 def test_the_histogram_counts_every_seed_once() -> None:

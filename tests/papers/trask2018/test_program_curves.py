@@ -162,6 +162,7 @@ def test_a_printed_band_has_degrees_of_freedom_of_its_own() -> None:
         ([["program_nalu"]], {"at_least": 1}, "must be one or two of `model split`"),
         ([["a train", "b train", "c train"]], {"at_least": 1}, "must be one or two of `model split`"),
         ([["a train"]], {}, "must have one limit"),
+        ([], {"at_least": 1}, "must be about one number or more"),
     ],
 )
 def test_a_claim_without_numbers_or_a_limit_is_refused(numbers: list[list[str]], limits: Any, told: str) -> None:

@@ -85,21 +85,6 @@ def test_differences_are_of_means_that_no_censored_seed_enters(lines: list[Line]
     assert found["t50_difference agent_b_hidden agent_lstm"].notes[0] == "shorter"
 
 
-def test_the_log_rank_test_is_that_of_a_plain_loop() -> None:
-    one, two = np.array([14.0, 20, 20, 45, np.inf, np.inf]), np.array([13.0, 14, 15, 20, 22, np.inf])
-    seen = expected = variance = 0.0
-    for time in np.unique(np.concatenate([one, two])):
-        if np.isfinite(time):
-            n1, n = (one >= time).sum(), (one >= time).sum() + (two >= time).sum()
-            d1, d = (one == time).sum(), (one == time).sum() + (two == time).sum()
-            seen, expected = seen + d1, expected + d * n1 / n
-            variance += d * (n1 / n) * (1 - n1 / n) * (n - d) / (n - 1) if n > 1 else 0.0
-    from scipy.stats import norm
-
-    assert timing_t50.log_rank(one, two, 60) == pytest.approx(2 * norm.sf(abs(seen - expected) / np.sqrt(variance)))
-    assert timing_t50.log_rank(np.full(3, np.inf), np.full(3, np.inf), 60) == 1
-
-
 def test_a_claim_is_tested_for_every_agent_beside_which_its_sentence_is_printed(lines: list[Line]) -> None:
     names = ("lstm", "twelve", "nac", "never")
     claims = [line for name in names for line in lines_with(lines, task="grid_world_pixels", metric=f"claim_{name}")]
