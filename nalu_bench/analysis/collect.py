@@ -9,7 +9,7 @@ import pandas as pd
 
 from nalu_bench.analysis.described import entries, known, seconds
 from nalu_bench.analysis.measure.asked import OWN, row_words
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, by_digest
 from nalu_bench.analysis.measure.read import CURVES, PREDICTIONS, RUNS, WEIGHTS, with_counts
 from nalu_bench.analysis.measure.record import kept_points, small_weights
 from nalu_bench.analysis.reports.kind import Kind
@@ -106,8 +106,8 @@ def _thinned(found: Measured, points: int) -> pd.DataFrame:
     """The kept points of all curves: those of earlier collections may be more."""
     if found.curves.empty:
         return found.curves
-    runs = dict(list(found.runs.groupby("cell", sort=False)))
-    return _concat([kept_points(rows, runs[cell], points) for cell, rows in found.curves.groupby("cell", sort=False)])
+    runs, curves = by_digest(found.runs), by_digest(found.curves)
+    return _concat([kept_points(rows, runs[cell], points) for cell, rows in curves.items()])
 
 
 def _curves(kind: Kind, want: Wanted, runs: pd.DataFrame, store: Store) -> pd.DataFrame:

@@ -4,13 +4,12 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench import registry
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, by_digest
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.tasks.measure import Measure
 from nalu_bench.tasks.task import Task
@@ -43,7 +42,7 @@ def impossible(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
     the ends of each measure, such as 0 <= accuracy <= 1;   (mean |e|)² <= mean e²;
     accuracy within a tolerance <= accuracy within a larger one.
     """
-    runs, curves = (_by_cell(frame) for frame in (measured.runs, measured.curves))
+    runs, curves = (by_digest(frame) for frame in (measured.runs, measured.curves))
     for want in (one for one in wanted if one.cell.digest in runs):
         mine = runs[want.cell.digest]
         for frame in (mine, *([curves[want.cell.digest]] if want.cell.digest in curves else [])):
@@ -52,10 +51,6 @@ def impossible(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
                 told = frame.loc[broken, ["seed", small, large]].drop_duplicates("seed")
                 for seed, one, other in told.itertuples(index=False, name=None):
                     yield f"cell {want.cell.digest} seed {seed}: {small} is {one:g}, which {large} {other:g} rules out"
-
-
-def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
-    return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
 
 
 def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from nalu_bench.analysis.measure.asked import row_words
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, by_digest
 from nalu_bench.analysis.measure.read import CURVES, RECORDED
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.store.schema import TRAINED
@@ -47,7 +47,7 @@ def column_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]
     """
     trained = measured.runs["status"].isin(TRAINED)
     runs, cells = measured.runs[trained], set(measured.runs.loc[trained, "cell"])
-    curves, names = dict(list(measured.curves.groupby("cell", sort=False))), {*CURVES}
+    curves, names = by_digest(measured.curves), {*CURVES}
     for want in (one for one in wanted if one.cell.digest in cells):
         name, must = f"cell {want.cell.digest}", [*CURVES, *followed(want.cell)]
         names |= {*must}

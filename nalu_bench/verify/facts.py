@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.described import judges, known
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, by_digest
 from nalu_bench.analysis.measure.read import RUNS
 from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.plan.cell import Wanted
-from nalu_bench.store.schema import Status
+from nalu_bench.store.schema import TRAINED
 from nalu_bench.verify.columns import recorded
 
 
@@ -21,9 +21,8 @@ def wrong_facts(measured: Measured, kind: Kind, wanted: Sequence[Wanted]) -> Ite
     A fact is found again in the cell's curves where these are whole.
     """
     others = judges(wanted, measured.runs)
-    ends = measured.runs["status"].isin([Status.FINISHED, Status.DIVERGED])
-    runs = dict(list(measured.runs[ends].groupby("cell", sort=False)))
-    curves = dict(list(measured.curves.groupby("cell", sort=False)))
+    ends = measured.runs["status"].isin(TRAINED)
+    runs, curves = by_digest(measured.runs[ends]), by_digest(measured.curves)
     names = {*RUNS, "asked"} if measured.runs.empty else {"cell"}
     for want in wanted:
         if want.cell.digest in runs and want.cell.digest in curves:

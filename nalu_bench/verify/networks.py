@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nalu_bench.analysis.measure.measured import Measured
+from nalu_bench.analysis.measure.measured import Measured, by_digest
 from nalu_bench.analysis.measure.record import LARGEST
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.cell import Cell, Wanted
@@ -32,7 +32,7 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
     rows: dict[Any, Any] = runs.set_index(["cell", "seed"]).to_dict("index")
     parts = measured.manifest["parts"]
     stored = {name.partition("/")[0] for name, part in parts.items() if WEIGHTS in part.get("files", ())}
-    weights, predictions = (_by_cell(frame) for frame in (measured.weights, measured.predictions))
+    weights, predictions = (by_digest(frame) for frame in (measured.weights, measured.predictions))
     yield from _foreign_kinds(measured.weights, parts)
     for want in wanted:
         if want.cell.digest in weights:
@@ -42,10 +42,6 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         if want.cell.digest in predictions:
             yield from _probe_faults(want.cell.task.probes(), predictions[want.cell.digest])
-
-
-def _by_cell(frame: pd.DataFrame) -> dict[Any, pd.DataFrame]:
-    return dict(list(frame.groupby("cell", sort=False))) if len(frame) else {}
 
 
 def predicts(task: Task) -> bool:

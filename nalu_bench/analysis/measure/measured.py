@@ -66,6 +66,11 @@ def _double(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({str(name): float for name in frame if frame[name].dtype == np.float32})
 
 
+def by_digest(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Address of a cell -> its rows."""
+    return {str(cell): mine for cell, mine in rows.groupby("cell", sort=False)} if len(rows) else {}
+
+
 def by_cell(runs: pd.DataFrame) -> Iterator[tuple[Place, pd.DataFrame]]:
     """Yield (its place; its runs) for every cell, in order of appearance.
 

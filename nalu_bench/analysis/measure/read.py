@@ -11,7 +11,7 @@ from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.errors import damage_named
 from nalu_bench.files import read_table
 from nalu_bench.store.integrity import require_unedited
-from nalu_bench.store.schema import Status
+from nalu_bench.store.schema import TRAINED
 
 RUNS = ["cell", "seed", "status"]
 CURVES = ["cell", "seed", "step"]
@@ -96,7 +96,7 @@ def with_counts(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _absent(runs: pd.DataFrame, curves: pd.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """The columns that trained runs must have, and do not: what is recorded, the curve's, and the criteria's facts."""
-    if not runs["status"].isin([Status.FINISHED, Status.DIVERGED]).any():
+    if not runs["status"].isin(TRAINED).any():
         return []
     criteria = [cell["criteria"] for cell in manifest["cells"].values()]
     judged = [f"{fact}_{column}" for found in criteria for column in found.get("thresholds", ()) for fact in FACTS]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured
-from nalu_bench.store.schema import Status
+from nalu_bench.store.schema import TRAINED, Status
 from nalu_bench.tasks.task import Task
 
 Run = dict[Any, Any]
@@ -57,7 +57,7 @@ def findings(measured: Measured, manifest: Mapping[str, Any]) -> Iterator[Findin
     """
     curves = _by_run(measured.curves)
     for run in measured.runs.to_dict("records"):
-        if run["status"] not in (Status.FINISHED, Status.DIVERGED):
+        if run["status"] not in TRAINED:
             continue
         curve = curves.get((run["cell"], run["seed"]))
         if curve is None:

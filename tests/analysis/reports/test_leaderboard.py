@@ -26,7 +26,7 @@ def measured(solved: Mapping[tuple[str, str, str], int]) -> Measured:
     cells = [
         runs_of(
             model, SEEDS, setting=f"range={where}", operation=operation, solved=seeds < count,
-            solved_at=np.where(seeds < count, 1000.0 * (seeds + 1), np.nan), sparsity_error=1e-5,
+            solved_at=np.where(seeds < count, 1000.0 * (seeds + 1), np.nan), sparsity_error=1e-5, steps=50_000,
             **{"solved_nalm_1e-4": seeds < 2 * count, "solved_mse_1e-5": seeds < count // 2},
         )
         for (model, operation, where), count in solved.items()
