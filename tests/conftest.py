@@ -50,7 +50,7 @@ def sigint_as_in_a_terminal() -> None:
 
 @pytest.fixture(autouse=True)
 def blank_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A figure is drawn and then saved blank, since saving takes most of a report; not in tests marked `pictures`."""
+    """A blank picture is saved for a figure, since drawing takes most of a report; not in tests marked `pictures`."""
     if request.node.get_closest_marker("pictures") is None:
         monkeypatch.setattr("nalu_bench.analysis.render.drawn.Drawn.savefig", _saved_blank)
 

@@ -227,10 +227,9 @@ def test_the_table_of_what_to_override_names_what_the_classes_have() -> None:
     assert {row.split("`")[1] for row in rows} == set(classes)
 
 
-@pytest.mark.parametrize("verb", ["reproduce-table1", "test", "lint", "types", "setup"])
-def test_make_help_lists_the_verbs(verb: str) -> None:
+def test_make_help_lists_the_verbs() -> None:
     make = shutil.which("make")
     if make is None:
         pytest.skip("make is not installed")
     shown = subprocess.run([make, "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert verb in shown
+    assert {"reproduce-table1", "test", "lint", "types", "setup"} <= {line.split()[0] for line in shown.splitlines()}

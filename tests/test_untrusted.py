@@ -345,6 +345,7 @@ def test_a_column_of_a_table_ends_no_comment(home: Path, monkeypatch: pytest.Mon
     assert "<script" not in re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
 
 
+@pytest.mark.pictures
 def test_a_label_is_drawn_and_printed_as_it_is_written(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "conf/model/mine.yaml").write_text(MODEL + "label: '$_$|<b>\\input{x}'\n")
     assert main(["run", "-m", "task=ten_parameter", "model=mine", "budget=smoke", "name=mine", "compile=false"]) == 0

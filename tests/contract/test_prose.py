@@ -26,6 +26,9 @@ NAMED = re.compile(
 )
 """Digits that are names, and not results."""
 
+COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b")
+"""The name of a commit, which has a digit and a letter."""
+
 COUNTED = re.compile(
     r"\b(no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (of|in) (the |our |its )?"
     r"(three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)\b"
@@ -92,6 +95,15 @@ def test_a_change_of_the_report_after_its_runs_is_listed(name: str) -> None:
     listed = prose.section(one.page.read_text(encoding="utf-8"), CHANGED)
     for day, commit, keys in changes(f"experiments/{name}.yaml", f"results/{name}/runs.csv"):
         assert day in listed, f"{one.page.name} must list under '{CHANGED}' what {commit} of {day} changed: {keys}"
+
+
+def test_the_commits_that_pages_list_are_there() -> None:
+    if git("rev-parse", "--is-shallow-repository").strip() != "false":
+        pytest.skip("needs the whole history of the repository")
+    known = git("log", "--format=%H").split()
+    for page in PAGES:
+        for commit in COMMIT.findall(prose.section(page.read_text(encoding="utf-8"), CHANGED)):
+            assert any(one.startswith(commit) for one in known), f"{page}: no commit is called {commit}"
 
 
 def changes(file: str, runs: str) -> list[tuple[str, str, list[str]]]:

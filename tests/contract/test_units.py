@@ -208,15 +208,6 @@ def test_listing_names_and_versions_does_not_import_torch() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)
 
 
-def test_units_are_imported_without_what_only_experiments_need() -> None:
-    program = (
-        "import sys; from nalu_bench.units import NAU, NMU\n"
-        "heavy = {'hydra', 'omegaconf', 'pandas', 'matplotlib', 'numba', 'scipy'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", program], cwd=paths.CHECKOUT, check=True)
-
-
 def test_every_class_that_the_guide_lists_is_imported_from_the_package_of_units() -> None:
     text = (paths.CHECKOUT / "GUIDE.md").read_text(encoding="utf-8")
     listed = text[text.index("| class | name |") :].partition("\n\n")[0]

@@ -11,6 +11,7 @@ import pytest
 from forgotten import forget
 
 from nalu_bench import paths
+from nalu_bench.cli import main
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose, configuration, described, experiment, looks
 
@@ -219,6 +220,9 @@ def test_defaults_of_another_folder_are_refused_with_the_file_and_cost_no_unit_a
 def test_a_pipe_among_the_files_stops_no_list(conf: Path) -> None:
     os.mkfifo(conf / "model" / "pipe.yaml")
     assert described.about("model", "pipe") == ""
+    assert main(["list", "model"]) == 0
+    with pytest.raises(UsageError, match=r"pipe\.yaml"):
+        compose.plan_cells(["model=pipe", "task.operation=add"], multirun=False)
 
 
 def test_a_number_of_base_60_is_refused_in_a_file_its_base_and_its_unit_and_is_no_number_in_a_command(

@@ -249,10 +249,6 @@ def training(home: Path, running: "list[subprocess.Popen[bytes]]", chance: rando
         time.sleep(0.1)
 
 
-def parts(home: Path) -> list[Path]:
-    return list(home.glob("runs/*/*/*/parts/[0-9]*/manifest.json"))
-
-
 def test_a_block_is_named_by_its_span(store: Store, make_cell: MakeCell) -> None:
     (job,) = jobs(store, make_cell())
     assert job.block == Block(0)

@@ -7,6 +7,7 @@ import torch
 from nalu_bench.errors import UsageError
 from nalu_bench.plan import compose
 from nalu_bench.tasks.identity import Identity, IdentityOnIntegers
+from nalu_bench.training.data import Data
 from nalu_bench.training.random import draws
 
 
@@ -73,7 +74,8 @@ def test_whole_numbers_are_those_of_the_training_range_each_once_an_epoch() -> N
 def test_the_real_numbers_of_validation_are_as_many_as_are_asked_for() -> None:
     words = ["task=identity_integers", "model=mlp", "model.activation=tanh", "recipe.evaluation_size=50"]
     (want,) = compose.plan_cells(words, multirun=False).cells
-    assert want.cell.recipe.evaluation_size == 50
+    (examples,) = Data(want.cell, [0], torch.device("cpu")).evaluated["validation"]
+    assert examples.x.shape[-2] == 50
 
 
 def test_a_range_without_an_integer_has_no_whole_numbers_to_train_on() -> None:

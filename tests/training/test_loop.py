@@ -706,11 +706,15 @@ def test_results_hold_the_selected_weights_and_every_evaluation(make_cell: MakeC
 
 def test_seeds_below_the_threshold_are_reported(make_cell: MakeCell, tmp_path: Path) -> None:
     reported: list[tuple[int, int]] = []
-    request = Request(make_cell(), ALL, tmp_path / "block.pt", lambda *event: reported.append(event), threshold=1e9)
+    judged = make_cell().task.judges
+    limit = float(np.median(train(make_cell(), tmp_path / "once").columns[judged][-1]))
+    request = Request(make_cell(), ALL, tmp_path / "block.pt", lambda *event: reported.append(event), threshold=limit)
     ((number, result),) = train_together([request], EAGER)
     assert number == 0
     assert isinstance(result, BlockResult)
-    assert reported == [(step, WIDTH) for step in result.steps]
+    solved = (result.columns[judged] < limit).sum(axis=1)
+    assert 0 < solved[-1] < WIDTH
+    assert reported == [*zip(result.steps, solved, strict=True)]
 
 
 @pytest.mark.usefixtures("checkpoint_always")

@@ -159,8 +159,14 @@ def test_whatever_is_in_a_folder_costs_it_a_fault_and_no_other_its_check(
     assert "no faults" in line
 
 
-@pytest.mark.parametrize("asked", [[], [NAME], ["results"], [f"results/{NAME}"], ["."]])
-@pytest.mark.parametrize("kept", ["runs.csv", "table.md", "figure.csv"])
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        *((asked, "runs.csv") for asked in ([], [NAME], ["results"], [f"results/{NAME}"], ["."])),
+        ([], "table.md"),
+        ([], "figure.csv"),
+    ],
+)
 def test_a_folder_of_results_without_its_manifest_is_a_fault(
     folder: Path, asked: list[str], kept: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

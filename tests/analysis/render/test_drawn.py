@@ -7,6 +7,7 @@ import pytest
 from nalu_bench.analysis.render import style
 
 
+@pytest.mark.pictures
 @pytest.mark.parametrize("text", ["$_$", "a$b$_$", "$x^2$\n$\\frac$", "a $5 and a $6 bill", "$x^2$\nplain"])
 def test_a_name_that_is_no_formula_is_drawn_as_it_is_written(text: str) -> None:
     with style.applied():
