@@ -73,11 +73,6 @@ def taken(what: str, name: str, first: object, second: object) -> UsageError:
     return UsageError(f"every {what} must have a name of its own: {name} is taken by {places}; rename one.")
 
 
-def out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out, which torch tells as a RuntimeError."""
-    return isinstance(error, MemoryError) or "can't allocate memory" in str(error) or "CUDA out of memory" in str(error)
-
-
 def in_a_line(text: object) -> str:
     """A text for a terminal: its lines joined, and what a terminal would obey or not show as Python writes it.
 
@@ -108,6 +103,12 @@ def named(error: BaseException) -> str:
 
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 """What reading a damaged file may raise."""
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, which torch tells as a RuntimeError."""
+    why = named(error)
+    return isinstance(error, MemoryError) or "can't allocate memory" in why or "CUDA out of memory" in why
 
 
 @contextlib.contextmanager
