@@ -668,6 +668,17 @@ def printed_points() -> str:
     )
 
 
+def evaluating_nalus() -> str:
+    found = 100 * runs("figure4").query("model == 'program_nalu'")[["train_digits", "test_digits"]]
+    near, far = (f"{found[name].min():.0f} to {found[name].max():.0f} %" for name in found)
+    return f"its ten seeds have {near} in training and {far} in the test" if len(found) == 10 else ""
+
+
+def evaluating_with_integers() -> str:
+    far = sorted(100 * runs("figure4").query("model == 'program_nalu_integers'")["test_digits"])
+    return f"One has {far[-1]:.0f} % in the test at its selected step, and the others at most {far[-2]:.0f} %"
+
+
 def printed_programs() -> str:
     """The printed shares out of range over those in training, of the three networks without a NALU."""
     found = pd.read_csv(paths.experiments_dir() / "trask2018/figure4.published.csv").query("metric == 'digits'")
@@ -682,8 +693,15 @@ def printed_programs() -> str:
     )
 
 
+def printed_lstms() -> str:
+    files = {name: paths.experiments_dir() / f"trask2018/{name}.published.csv" for name in ("figure4", "figure6")}
+    last = "model == 'program_lstm' and split == 'test' and setting == 'step=last'"
+    programs, sums = (float(pd.read_csv(path).query(last)["printed"].iloc[0]) for path in files.values())
+    return f"(printed: {programs - sums:.1f}, in the end)"
+
+
 PIECES: dict[str, tuple[Callable[[], str], ...]] = {
-    "figure4": (printed_programs,),
+    "figure4": (printed_programs, evaluating_nalus, evaluating_with_integers, printed_lstms),
     "figure6": (controlled_nalus, ten_of_them, searched_integers, printed_points),
     "table2": (
         ten_images, one_image, rectified_images, printed_sums, contradictions, halved, doubled_sums, doubled_counts,
