@@ -26,6 +26,7 @@ class BlockResult:
         arrays: name -> (S, ...) arrays that the task records of the selected networks at its probes. "predictions"
             (S, B, O) is among them if the task has probes.
         seconds: processor time of the training, divided among the blocks that were trained side by side.
+        processors: all that trained it, as far as they are known: bits hold on one alone.
     """
 
     block: Block
@@ -39,3 +40,4 @@ class BlockResult:
     tested: Arrays
     arrays: Arrays
     seconds: float
+    processors: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from nalu_bench.running.jobs import Group, Job
 from nalu_bench.running.progress import Progress, reporter
 from nalu_bench.store import schema
 from nalu_bench.store.leases import LeaseLostError, Leases, OwnLease
+from nalu_bench.store.provenance import processor
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _train_leased(
             yield number, error
         else:
             told = reporter(job.label, progress, owned)
-            requests[number] = Request(job.cell, job.block, checkpoint, told, limit)
+            requests[number] = Request(job.cell, job.block, checkpoint, told, limit, processor())
     numbers = list(requests)
     for place, outcome in train_together([*requests.values()], mode, stop.asked) if requests else ():
         number = numbers[place]

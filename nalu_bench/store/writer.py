@@ -44,6 +44,7 @@ def write_part(root: Path, cell: Cell, result: BlockResult, made_by: dict[str, s
         if probes is not None and PREDICTED in result.arrays:
             prediction_rows(result, probes).to_parquet(part / schema.PREDICTIONS, index=False)
         manifest = made_by | provenance() | {"seconds": round(result.seconds, 1), "seeds": result.block.span}
+        manifest |= {"processor": "; ".join(result.processors)} if result.processors else {}
         notes = cell.task.data_notes()
         manifest |= {"cell": cell.digest, "width": result.block.width, "files": hashes(part)}
         manifest |= {"data": notes} if notes else {}

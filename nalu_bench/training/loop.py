@@ -56,6 +56,7 @@ class Request:
         checkpoint: the file of the block's state while it trains.
         report: called at every evaluation.
         threshold: value of the judging measure that a solved seed passes, see `Task.solves`; for `report` alone.
+        processor: what trains it, for the record alone.
     """
 
     cell: Cell
@@ -63,6 +64,7 @@ class Request:
     checkpoint: Path
     report: Report
     threshold: float | None = None
+    processor: str = ""
 
 
 def train_together(
@@ -205,6 +207,7 @@ class _Loop:
         self.watched: list[Tensor] = []
         self.watching = bool(self.cell.recipe.reinitialize_after) and self.program.rule.watches
         self.place: Place = {}
+        self.processors: list[str] = []
         self.identity = mode.describe() | {"lanes": request.block.span, "format": FORMAT} | self.cell.identity()
         snapshot = checkpoint.load(request.checkpoint, self.identity)
         if snapshot:
@@ -212,6 +215,8 @@ class _Loop:
             self.report()
         else:
             self.evaluate()
+        if request.processor not in ("", *self.processors):
+            self.processors.append(request.processor)
 
     @property
     def state(self) -> State:
@@ -329,6 +334,7 @@ class _Loop:
             tested=kept(tested),
             arrays=kept(arrays),
             seconds=self.seconds,
+            processors=tuple(self.processors),
         )
 
     def save(self, place: Place) -> None:
@@ -340,6 +346,7 @@ class _Loop:
         return {
             "step": self.step,
             "seconds": self.seconds,
+            "processors": self.processors,
             "steps": self.log.steps,
             "log": {name: column.clone() for name, column in self.log.columns.items()},
             "state": _entries(self.state),
@@ -358,6 +365,7 @@ class _Loop:
         self.restarts = _to(snapshot["restarts"], self.device)
         self.watched = [*_to(snapshot["watched"], self.device)] if "watched" in snapshot else []
         self.place = snapshot.get("place", {})  # checkpoints of the same format had none before
+        self.processors = [*snapshot.get("processors", [])]  # nor these
 
 
 def _entries(part: State | Selected) -> dict[str, Any]:

@@ -555,6 +555,15 @@ def test_a_damaged_checkpoint_does_not_take_the_place_of_the_older_one(make_cell
 
 
 @pytest.mark.usefixtures("checkpoint_always")
+def test_a_block_that_goes_on_elsewhere_names_all_its_processors(make_cell: MakeCell, tmp_path: Path) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=15)
+    torch.save(torch.load(path) | {"processors": ["one"]}, path)
+    ((_, result),) = train_together([Request(make_cell(), ALL, path, lambda *_: None, processor="another")], EAGER)
+    assert isinstance(result, BlockResult)
+    assert result.processors == ("one", "another")
+
+
+@pytest.mark.usefixtures("checkpoint_always")
 def test_a_checkpoint_stays_where_memory_runs_out(
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
