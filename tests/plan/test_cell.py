@@ -99,6 +99,23 @@ def test_any_other_version_is_another_address(make_cell: MakeCell, monkeypatch: 
     assert len(digests) == 6
 
 
+def test_the_version_of_every_part_of_a_recipe_and_of_a_measure_belongs_to_the_address(
+    make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = make_cell()
+    parts = [*cell.recipe.chosen(), *((registry.measures, measure.function) for measure in cell.task.measures)]
+    assert {kind.kind for kind, _ in parts} == {
+        "optimizer", "loss", "restart rule", "schedule", "clipping", "update rule", "kind of streams",
+        "kind of kernels", "measure",
+    }  # fmt: skip
+    digests = {cell.digest}
+    for known, name in parts:
+        with monkeypatch.context() as patch:
+            patch.setitem(known.entries, name, replace(known.entry(name), version=99))
+            digests.add(make_cell().digest)
+    assert len(digests) == 1 + len(parts)
+
+
 @dataclass
 class LaterRecipe(Recipe):
     """A recipe with a field that older runs did not have."""
