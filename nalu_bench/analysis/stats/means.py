@@ -21,9 +21,10 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
 
         d ± t s sqrt(1 + n/n0),   d = log(x̄ / printed),   s = deviation / (√n x̄),   t Student's quantile, n - 1 degrees
 
-    d counts from the nearest number that is rounded to the printed one; of a bound such as `<0.0001` from all below it.
-    The printed seeds are assumed to spread as ours do, relative to their mean. `agrees` needs 0 inside and the 90 %
-    interval within log 1.5 of 0, as for medians; of a bound, its upper end alone.
+    d counts from the nearest number that is rounded to the printed one; of a bound such as `<0.0001` from all below it,
+    of one such as `>999` from all above it. The printed seeds are assumed to spread as ours do, relative to their mean.
+    `agrees` needs 0 inside and the 90 % interval within log 1.5 of 0, as for medians; of a bound, its end on the other
+    side alone.
 
     The range of our seeds (`ranges.compare_single`) is for a number of one network. A mean over 100 varies ten times
     less, so that this range would agree with means that differ.
@@ -52,12 +53,14 @@ def compare_printed_mean(samples: ArrayLike, printed: str, count: int) -> Compar
     if x.size < 2:
         return Comparison(Verdict.INCONCLUSIVE, notes=(f"a mean needs 2 seeds, ours has {x.size}",))
     mean = max(float(x.mean()), sys.float_info.min)
-    nearest = min(max(mean, given.least), given.most)
+    nearest = max(mean, given.least) if given.bound else min(max(mean, given.least), given.most)
     difference, error = math.log(mean / nearest), float(x.std(ddof=1)) / mean * math.sqrt(1 / x.size + 1 / count)
     low, high, p_value = student(difference, error, x.size - 1)
     within = student(difference, error, x.size - 1, EQUIVALENCE)[:2]
     if math.isinf(given.least):
         within = (0.0, max(0.0, within[1] - difference + math.log(mean / given.most)))
+    if given.bound:
+        within = (min(0.0, within[0] - difference + math.log(mean / given.value)), 0.0)
     reason = (
         f"a mean of {mean:.4g} over {x.size} seeds against {printed.strip()} over {count}: {math.exp(difference):.3g} "
         f"times, from {math.exp(low):.3g} to {math.exp(high):.3g} with 95 % confidence (Student)"

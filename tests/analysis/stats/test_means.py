@@ -38,6 +38,8 @@ def test_the_interval_of_the_ratio_counts_the_spread_of_both_means() -> None:
         (rare(110.0), "100.0", Verdict.INCONCLUSIVE),
         (spread(100.04, 1e-6), "100.0", Verdict.AGREES),
         (spread(2e-5, 0.2), "<0.0001", Verdict.AGREES),
+        (spread(5_000, 0.2), ">999", Verdict.AGREES),
+        (spread(400, 0.2), ">999", Verdict.DIFFERS),
         (rare(2e-5), "<0.0001", Verdict.AGREES),
         (spread(9e-4, 0.2), "<0.0001", Verdict.DIFFERS),
     ],
