@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from nalu_bench import registry
 from nalu_bench.errors import UsageError
 from nalu_bench.models.model import Model
 from nalu_bench.registry import register
@@ -12,7 +13,6 @@ from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
     from nalu_bench.models.network import Network
-    from nalu_bench.units.dense import Dense
 
 
 @register("mlp", version=1)
@@ -40,12 +40,6 @@ class MLP(Model):
     def units(self) -> list[str]:
         return ["dense"]
 
-    def layer(self) -> type[Dense]:
-        """The class of the layers."""
-        from nalu_bench.units.dense import Dense
-
-        return Dense
-
     def network(self, task: Task) -> Network:
         from nalu_bench.models.network import Stack
         from nalu_bench.units.dense import OUTPUTS
@@ -54,4 +48,5 @@ class MLP(Model):
         sizes = [task.input_size, *hidden, task.output_size]
         activations = [self.activation] * len(hidden) + ["linear"]
         layers = zip(sizes, sizes[1:], activations, strict=False)
-        return Stack(*(self.layer()(*layer, bias=self.bias) for layer in layers))
+        unit = registry.units.load(*self.units())
+        return Stack(*(unit(*layer, bias=self.bias) for layer in layers))

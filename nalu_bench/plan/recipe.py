@@ -160,10 +160,9 @@ class Recipe:
         restarting = key == "restart" or (key.startswith("reinitialize_") and key != "reinitialize_after")
         if restarting and not self.reinitialize_after:
             return "recipe.reinitialize_after=0"
-        keys = {id(kind): word for word, kind in registry.LISTED.items()}
+        keys = {kind: word for word, kind in registry.LISTED.items()}
         return next(
-            (f"recipe.{keys[id(kind)]}={name}" for kind, name in self.chosen() if key in kind.fact(name, UNREAD, ())),
-            "",
+            (f"recipe.{keys[kind]}={name}" for kind, name in self.chosen() if key in kind.fact(name, UNREAD, ())), ""
         )
 
     def chosen(self) -> list[tuple[registry.Registry, str]]:
