@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.running import bars
-from nalu_bench.store.leases import OwnLease
+from nalu_bench.store.leases import LeaseLostError, OwnLease
 from nalu_bench.store.reader import Store
 
 if TYPE_CHECKING:
@@ -26,12 +26,19 @@ TERMINAL_PAUSE = 2
 
 
 def reporter(label: str, progress: Progress, owned: OwnLease) -> Callable[[int, int], None]:
-    """A function of (step, solved) that notes the step in the lease, and passes the steps made to `progress`."""
+    """A function of (step, solved) that notes the step in the lease, and passes the steps made to `progress`.
+
+    Those of a block whose lease is lost are taken back: they count when the block is stored, or trained again.
+    """
     done = 0
 
     def report(step: int, solved: int) -> None:
         nonlocal done
-        owned.reached(step)
+        try:
+            owned.reached(step)
+        except LeaseLostError:
+            progress(label, -done, 0)
+            raise
         progress(label, step - done, solved)
         done = step
 

@@ -110,9 +110,12 @@ def test_an_owner_that_lost_its_lease_stops_and_leaves_the_block(
                 raise LeaseLostError
 
     monkeypatch.setattr(OwnLease, "reached", lost)
-    outcome = work.train_group(todo, lambda *_: None)
+    told = list[tuple[str, int]]()
+    outcome = work.train_group(todo, lambda label, steps, solved: told.append((label, steps)))
     assert outcome.failures == []
     assert outcome.left == [todo[0]]
+    made = {job.label: sum(steps for label, steps in told if label == job.label) for job in todo}
+    assert made == {todo[0].label: 0, todo[1].label: 20}, "the bar counts it when it is stored"
     assert steps == [0, 5, 10]
     assert store.stored_seeds(second)
     assert not store.failures(first)

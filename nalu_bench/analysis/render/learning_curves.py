@@ -49,11 +49,9 @@ def picture(measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collecti
     figure, axes = style.new_figure(max(2.5 * columns, NARROWEST), 1.9 * rows + 0.5, rows, columns)
     for axis in axes.flat[len(cells) :]:
         axis.remove()
-    names: dict[str, Any] = {}
     for axis, cell in zip(axes.flat, cells, strict=False):
         _panel(axis, measured, cell, seeds)
-        names |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    figure.legend(list(names.values()), list(names), loc="outside lower center", ncols=min(4, 2 * columns))
+    style.legend(figure, style.entries(*figure.axes), columns=min(4, 2 * columns))
     return figure
 
 

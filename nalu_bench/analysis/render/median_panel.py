@@ -50,8 +50,6 @@ def span(count: int) -> tuple[float, float]:
 
 def add_legend(figure: Any, axes: Any, columns: int) -> None:
     """Add a legend for all panels: one entry per model, then the printed numbers."""
-    entries: dict[str, Any] = {}
-    for axis in axes:
-        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    entries = style.entries(*axes)
     entries |= {"printed": entries.pop("printed")} if "printed" in entries else {}
-    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
+    style.legend(figure, entries, columns)

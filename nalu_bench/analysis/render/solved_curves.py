@@ -119,7 +119,7 @@ def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
         axes[0].set_title("\n".join(title), fontsize=8, loc="left")
         axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
         return
-    entries = {name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    entries = style.entries(*axes)
     if len(entries) > MOST_ENTRIES * LINES:
         models: dict[str, Any] = {}
         for line in entries.values():
@@ -127,7 +127,7 @@ def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
         entries = models
         title.append("Thin: further settings of a model.")
     figure.suptitle("  ".join(title), fontsize=8)
-    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=min(len(entries), MOST_ENTRIES))
+    style.legend(figure, entries, columns=min(len(entries), MOST_ENTRIES))
 
 
 def _share_solved(runs: pd.DataFrame) -> pd.DataFrame:

@@ -3,8 +3,9 @@
 The colours are Okabe & Ito's, distinct for colour-blind readers; markers and line styles tell them apart in grey.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nalu_bench.analysis.render.print_style import applied as applied  # for all that draw
 from nalu_bench.analysis.stats.verdicts import Verdict
@@ -25,7 +26,7 @@ _LINES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Mark:
     """Colour and marker, which tell a verdict apart without each other; `sign` is the marker as a letter."""
 
     color: str
@@ -34,10 +35,10 @@ class Drawn:
 
 
 _HOLDS, _FAILS, _OPEN, _NONE = (
-    Drawn("#009E73", "o", "●"),
-    Drawn("#D55E00", "X", "✖"),
-    Drawn("#b58900", "s", "■"),
-    Drawn("#8a8a8a", "D", "◆"),
+    Mark("#009E73", "o", "●"),
+    Mark("#D55E00", "X", "✖"),
+    Mark("#b58900", "s", "■"),
+    Mark("#8a8a8a", "D", "◆"),
 )
 
 _VERDICTS = {
@@ -46,7 +47,7 @@ _VERDICTS = {
 }  # fmt: skip
 
 
-def verdict(found: Verdict) -> Drawn:
+def verdict(found: Verdict) -> Mark:
     """How a verdict is drawn: what holds, what does not, what is not decided, what is not compared or was fitted."""
     return _VERDICTS.get(found, _NONE)
 
@@ -84,6 +85,21 @@ def steps_along(axis: "Axes", most: int) -> None:
     """Make the horizontal axis a linear one of training steps, with at most so many intervals."""
     axis.xaxis.set_major_formatter(lambda value, _: steps(value))
     axis.locator_params(axis="x", nbins=most)
+
+
+Outside = Literal["outside lower center", "outside upper center"]
+BELOW: Outside = "outside lower center"
+ABOVE: Outside = "outside upper center"
+
+
+def entries(*axes: "Axes") -> dict[str, Any]:
+    """Name -> handle of everything named on some axes, each once, for one legend."""
+    return {name: shown for axis in axes for shown, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+
+
+def legend(figure: "Figure", shown: Mapping[str, Any], columns: int, place: Outside = BELOW, title: str = "") -> None:
+    """Add one legend for all axes, outside of them."""
+    figure.legend([*shown.values()], [*shown], loc=place, ncols=max(1, columns), title=title or None)
 
 
 def mark(figure: "Figure", data: str) -> None:

@@ -1,7 +1,7 @@
 """The contract of a kind of report: facts of runs, rows beside the printed numbers, tables and a figure."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
-from nalu_bench.analysis.table.claim import Limit
+from nalu_bench.analysis.table.claim import Said
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -83,10 +83,15 @@ class Kind:
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
         self.report = filled(self.settings, experiment.report, f"the report of {experiment.name}")
+        for name, said in self._said():
+            said.check(name)
+
+    def _said(self) -> Iterator[tuple[str, Said]]:
+        """The claims in the settings, by name."""
         for name, value in vars(self.report).items():
-            for key, limit in (value if isinstance(value, dict) else {name: value}).items():
-                if isinstance(limit, Limit):
-                    limit.check(key)
+            for key, one in (value if isinstance(value, dict) else {name: value}).items():
+                if isinstance(one, Said):
+                    yield key, one
 
     @functools.cached_property
     def published(self) -> dict[Place, Printed]:
@@ -141,9 +146,11 @@ class Kind:
                               column, known)  # fmt: skip
 
     def check_printed(self, everything: Sequence[Wanted]) -> None:
-        """Raise UsageError if a printed number has words that none of the experiment's cells has."""
+        """Raise UsageError if a printed number, or a claim, has words that none of the experiment's cells has."""
         check_words(self._file, self.experiment.published, self.words(everything))
-        self._check_settings(everything)
+        settings = _settings(everything)
+        self._check_settings(settings)
+        self._check_claims(self.words(everything) | settings)
         self._check_plain()
         for number, text in self._file["printed"].items() if not self.bounds else ():
             if text.startswith(("<", ">")):
@@ -152,11 +159,17 @@ class Kind:
                     f"{where}: printed must be a number for a report of kind {self.report.kind}, got {text}."
                 )
 
-    def _check_settings(self, everything: Sequence[Wanted]) -> None:
+    def _check_claims(self, known: Mapping[str, set[str]]) -> None:
+        """Raise UsageError for a claim on what none of the experiment's cells is or has."""
+        for claim, said in self._said():
+            for word, value in said.names():
+                if word not in known:
+                    raise unknown(f"word of the claim {claim} of {self.experiment.name}", word, known)
+                if value not in known[word]:
+                    raise unknown(f"{word} of the claim {claim} of {self.experiment.name}", value, known[word])
+
+    def _check_settings(self, known: Mapping[str, set[str]]) -> None:
         """Raise UsageError if the setting of a printed number is none of the experiment's cells."""
-        known: dict[str, set[str]] = {}
-        for word, value in (pair for want in everything for pair in want.words().items()):
-            known.setdefault(word, set()).add(value)
         for number, text in self._file["setting"].items():
             where = line(self.experiment.published, number)
             for word, value in Setting.parse(text).items():
@@ -212,6 +225,14 @@ class Kind:
     def pictures(self, measured: Measured) -> dict[str, bytes]:
         """Further pictures by file name, made of what was recorded; none by default."""
         return {}
+
+
+def _settings(cells: Sequence[Wanted]) -> dict[str, set[str]]:
+    """Word of a setting -> the values that cells have for it."""
+    known: dict[str, set[str]] = {}
+    for word, value in (pair for want in cells for pair in want.words().items()):
+        known.setdefault(word, set()).add(value)
+    return known
 
 
 def columns_of(task: Task) -> list[str] | None:

@@ -45,6 +45,10 @@ class RateClaim(Limit):
         if self.counted not in OUTCOMES:
             raise unknown(f"outcome counted in the claim {name}", self.counted, OUTCOMES)
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        yield from self.of.items()
+        yield from self.than.items()
+
 
 def claim_rows(claims: Mapping[str, RateClaim], cells: Sequence[tuple[Place, pd.DataFrame]], split: str) -> list[Row]:
     """A row for every test of every claim; the runs have the column `solved`."""

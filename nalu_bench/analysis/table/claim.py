@@ -1,7 +1,7 @@
 """A sentence of a paper and the number that tests it, one class for all papers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -24,8 +24,19 @@ Statistic = Callable[[float], tuple[float, float, float]]
 """Confidence -> a number and the limits of its interval."""
 
 
+class Said:
+    """What a claim says, in the settings of a report."""
+
+    def check(self, name: str) -> None:
+        """Raise UsageError for a claim, of this name, that cannot be tested."""
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """(task, operation, model, split or a word of the setting) -> value, of all that the claim is about."""
+        return iter(())
+
+
 @dataclass(kw_only=True)
-class Limit:
+class Limit(Said):
     """A threshold of ours in the settings of a report: a claim needs a number of at least, or at most, so much."""
 
     at_least: float | None = None

@@ -119,8 +119,8 @@ class Sweep(Success):
                     drawn.append(points)
             axis.set(xlabel=self.report.axis, ylabel=name, xticks=sorted(table["place"].unique()))
             axis.set_ylim(bottom=-0.03 * axis.get_ylim()[1])  # a symbol at 0 is whole
-        entries = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
-        figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries))
+        entries = style.entries(axes[0][0])
+        style.legend(figure, entries, columns=len(entries))
         figure.suptitle(
             f"Filled: ours ({self.scale(measured)}).  Hollow: printed ({self.experiment.printed_steps:,} steps).  "
             "Bars: 95 %.  Solved at: ours median, printed mean",

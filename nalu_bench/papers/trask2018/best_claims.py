@@ -1,6 +1,6 @@
 """Claims on the best of several networks: that an error, or the ratio of two, lies on one side of a threshold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,8 +35,16 @@ class Sentence(Limit):
         if not self.numbers:
             raise UsageError(f"the claim {name} must be about one number or more.")
         for number in self.numbers:
-            if len(number) not in (1, 2) or any(len(text.split()) < 2 for text in number):
-                raise UsageError(f"a number of the claim {name} must be one or two of `model split`, got {number}.")
+            if len(number) not in (1, 2) or not all(map(_readable, number)):
+                raise UsageError(
+                    f"a number of the claim {name} must be one or two of `model split` or "
+                    f"`model split word=value ...`, got {number}."
+                )
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        for text in (text for number in self.numbers for text in number):
+            model, split, *words = text.split()
+            yield from (("model", model), ("split", split), *map(_pair, words))
 
 
 def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str], measure: str) -> Claim:
@@ -65,9 +73,19 @@ def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str],
     return furthest_from_true(claims)
 
 
+def _readable(text: str) -> bool:
+    _, *split_and_words = text.split() or [""]
+    return bool(split_and_words) and all("=" in word for word in split_and_words[1:])
+
+
 def _parsed(text: str, setting: Setting) -> tuple[Group, str]:
     model, split, *words = text.split()
-    return (model, setting | dict(word.split("=", 1) for word in words)), split
+    return (model, setting | dict(map(_pair, words))), split
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
 
 
 def _name(group: Group, shared: Setting) -> str:

@@ -1,6 +1,6 @@
 """The best of several networks of each of several settings, as in Tables 3 and 11 of Trask et al. 2018."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, ClassVar
@@ -20,7 +20,7 @@ from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent, three_digits
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, beside, ours, stacked
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Printed, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
@@ -161,15 +161,11 @@ class BestOf(Kind):
 
     def _errors_table(self, setting: Setting, lines: Sequence[Line]) -> Table:
         """Three lines a model: ours, the printed number, the verdict."""
-        printed = any(line.printed_text for line in lines)
-        shows: dict[str, Callable[[Line], Shown]] = {"ours, median of the draws [95 % of them]": _shown}
-        shows |= {"printed": Theirs, "verdict": Judged} if printed else {}
+        ways = beside("ours, median of the draws [95 % of them]", _shown, lines)
         rows: list[list[Shown]] = []
         for model, group in grouped(lines, lambda line: line.place.model).items():
             found = {line.place.split: line for line in group}
-            for number, (name, show) in enumerate(shows.items()):
-                shown = [show(found[split]) if split in found else EMPTY for split in self.report.splits]
-                rows.append(["" if number else style.label(model), "" if number else group[0].notes[0], name, *shown])
+            rows += stacked([style.label(model), group[0].notes[0]], ways, found, [*self.report.splits])
         under = f"{setting.told()}. " if setting else ""
         return Table(f"{under}{self.experiment.heading}", ["", "runs", "", *self.report.splits.values()], rows)
 

@@ -1,6 +1,6 @@
 """Shares of right counts of one network with several last layers, as in Table 4 of Trask et al. 2018."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -44,6 +44,9 @@ class Contrast(Limit):
     of: list[str]
     than: list[str]
     relative: bool = False
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        return (("model", model) for model in (*self.of, *self.than))
 
 
 @dataclass
@@ -131,8 +134,7 @@ class Parity(Kind):
         axis.set_yticks(range(len(numbers)), [style.label(line.place.model) for line in numbers])
         axis.invert_yaxis()
         axis.set_xlabel("right counts, % of test canvases")
-        entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=3)
+        style.legend(figure, style.entries(axis), columns=3, place=style.ABOVE)
         return figure, pd.DataFrame(drawn)
 
 

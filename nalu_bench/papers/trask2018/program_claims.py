@@ -1,6 +1,6 @@
 """Claims on programs: that a share of matching digits, or the difference of two, lies on one side of a threshold."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -44,6 +44,10 @@ class Sentence(Limit):
                     f"a number of the claim {name} must be one or two of `model split` or `model split task`, got "
                     f"{number}."
                 )
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        for text in (text for number in self.numbers for text in number):
+            yield from zip(("model", "split", "task"), text.split(), strict=False)
 
 
 def tested(said: Sentence, task: str, cells: Cells) -> tuple[Claim, list[pd.DataFrame]]:

@@ -42,8 +42,8 @@ def draw(
         axis.set(title=name, xlabel="Training step", ylim=(0, 103))
         style.steps_along(axis, most=3)
     axes[0][0].set_ylabel("Matching digits, %")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=max(1, len(labels)), title=LEGEND)
+    entries = style.entries(axes[0][0])
+    style.legend(figure, entries, columns=len(entries), title=LEGEND)
     return figure, pd.concat(drawn, ignore_index=True)[COLUMNS]
 
 

@@ -1,12 +1,12 @@
 """Tables of matching digits by step, in the words of `program_curves`."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
+from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table, Theirs, beside, ours, stacked
 from nalu_bench.analysis.table.line import Line, grouped
 
 DIGITS, REACHED, STEP, LAST = "digits", "reached", "step", "last"
@@ -37,17 +37,9 @@ def _by_step(title: str, lines: Sequence[Line]) -> Table:
     rows: list[list[Shown]] = []
     for model, mine in grouped(found, lambda line: line.place.model).items():
         by_step = {line.place.setting[STEP]: line for line in mine}
-        shows: dict[str, Callable[[Line], Shown]] = {"ours": lambda line: Ours(line, one_decimal)}
-        if any(line.printed_text for line in mine):
-            shows |= {"printed": Theirs, "verdict": Judged}
-        for name, show in shows.items():
-            shown = [show(by_step[step]) if _there(by_step.get(step), name) else EMPTY for step in steps]
-            rows.append([style.label(model) if name == "ours" else "", name, *shown])
+        ways = beside("ours", lambda line: Ours(line, one_decimal), mine)
+        rows += stacked([style.label(model)], ways, by_step, steps)
     return Table(title, ["", "", *(_at(step) for step in steps)], rows)
-
-
-def _there(line: Line | None, name: str) -> bool:
-    return line is not None and (name == "ours" or bool(line.printed_text))
 
 
 def _further(title: str, lines: Sequence[Line], splits: Mapping[str, str], reached: float) -> Table:

@@ -1,6 +1,6 @@
 """Claims on relative errors: that models succeed or fail at operations, in interpolation or in extrapolation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -50,6 +50,10 @@ class Sentence(Limit):
             raise UsageError(f"the claim {name} must name its models and splits.")
         if self.rank is not None and not 1 <= self.rank <= len(self.models):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        named = {"model": self.models, "split": self.splits, "operation": self.operations, "task": [self.task]}
+        return ((word, value) for word, values in named.items() for value in values if value)
 
 
 def tested(said: Sentence, task: str, errors: Errors) -> Claim:

@@ -1,7 +1,7 @@
 """Squared errors in percent of an untrained model's, under several hypotheses: Trask et al. 2018, Tables 6 to 9."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +19,7 @@ from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import Format, four_digits, score, span
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.layout import Judged, Ours, Show, Shown, Table, Theirs, stacked
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
@@ -189,12 +189,11 @@ class RelativeErrors(Kind):
         for model, group in grouped(lines, _name).items():
             found = {line.place.operation: line for line in group}
             seeds = span(line.n_seeds for line in group)
-            shows: dict[str, Callable[[Line], Shown]] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
-            shows |= {"printed": Theirs} if printed else {}
-            shows |= {"verdict": Judged} if any(line.verdict for line in group) else {}
-            for number, (name, show) in enumerate(shows.items()):
-                shown = [show(found[each]) if each in found else EMPTY for each in operations]
-                rows.append(["" if number else model, *([name] if printed else []), *shown])
+            ways: dict[str, Show] = {f"ours, {seeds} seeds": lambda line: Ours(line, form)}
+            ways |= {"printed": Theirs} if printed else {}
+            ways |= {"verdict": Judged} if any(line.verdict for line in group) else {}
+            told = stacked([model], ways, found, operations)
+            rows += told if printed else [[name, *numbers] for name, _, *numbers in told]
         labels = [style.operation_label(lines[0].place.task, each) for each in operations]
         title = f"{quantity}, {_inputs(lines[0].place)}. {self.experiment.heading}"
         return Table(title, ["", *([""] if printed else []), *labels], rows)

@@ -10,9 +10,10 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import count_note
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.medians import RATIOS
-from nalu_bench.analysis.table.claim import CLAIM, Claim, Statistic, furthest_from_true
+from nalu_bench.analysis.table.claim import CLAIM, Claim, Said, Statistic, furthest_from_true
 from nalu_bench.analysis.table.line import Row
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError
 
 if TYPE_CHECKING:
     from nalu_bench.papers.trask2018.series_errors import SeriesErrorsSettings
@@ -24,12 +25,20 @@ Ratios = Mapping[tuple[str, int], Statistic]
 
 
 @dataclass
-class Sentence:
+class Sentence(Said):
     """What a claim says: these models all hold, or all fail, at these lengths."""
 
     models: list[str]
     lengths: list[int]
     verdict: str
+
+    def check(self, name: str) -> None:
+        """Raise UsageError for a verdict that is none."""
+        if self.verdict not in TESTS:
+            raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {self.verdict}.")
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        return (("model", model) for model in self.models)
 
 
 def rows(

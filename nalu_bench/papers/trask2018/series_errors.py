@@ -22,7 +22,7 @@ from nalu_bench.analysis.table.line import Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import series_claims, series_constant, series_panels, series_printed, series_tables
-from nalu_bench.papers.trask2018.series_claims import FAILS, HOLDS, TESTS, Ratios, Sentence
+from nalu_bench.papers.trask2018.series_claims import Ratios, Sentence
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE
 from nalu_bench.plan.setting import Setting
@@ -82,9 +82,6 @@ class SeriesErrors(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
         check_lengths(self.report.kind, cells)
-        for name, claim in self.report.claims.items():
-            if claim.verdict not in TESTS:
-                raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {claim.verdict}.")
         seen: dict[str, str] = {}
         for want in cells:
             operation = place_of(want).operation

@@ -74,10 +74,8 @@ def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFram
         drawn += [part.assign(operation=operation) for part in parts]
         for axis, title in zip(line, TITLES, strict=True):
             axis.set_title(f"{name}: {axis.get_title() or title}")
-    entries: dict[str, Any] = {}
-    for axis in axes.flat:
-        entries |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
-    figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=len(entries), title=HOLLOW)
+    entries = style.entries(*axes.flat)
+    style.legend(figure, entries, columns=len(entries), title=HOLLOW)
     return figure, pd.concat(drawn, ignore_index=True)[["panel", "operation", "model", "seed", "x", "y", "low", "high"]]
 
 

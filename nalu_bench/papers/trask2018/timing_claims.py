@@ -50,6 +50,9 @@ class Sentence(Limit):
         if self.share not in WORDS:
             raise unknown(f"share of the claim {name}", self.share, WORDS)
 
+    def names(self) -> Iterator[tuple[str, str]]:
+        return (("model", model) for model in (*self.models, *(model for pair in self.pairs for model in pair)))
+
 
 class Agents(NamedTuple):
     """The agents of one group: those that see the world, are rewarded and are told T in the same way.

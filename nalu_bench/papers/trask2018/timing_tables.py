@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,7 +12,7 @@ from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table, beside, stacked
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018.timing_claims import SUCCESS, Sentence
@@ -69,12 +69,8 @@ class Tables:
         rows: list[list[Shown]] = []
         for agent, mine in grouped(lines, _agent).items():
             found = {_time(line): line for line in mine if line.place.metric == REWARD}
-            shows: dict[str, Callable[[Line], Shown]] = {"ours": lambda line: Ours(line, two_decimals)}
-            if any(line.printed_text for line in found.values()):
-                shows |= {"printed": Theirs, "verdict": lambda line: Judged(line) if line.printed_text else EMPTY}
-            for name, show in shows.items():
-                shown = [show(found[time]) if time in found else EMPTY for time in self.shown]
-                rows += [["" if name != "ours" else agent, name, *shown]] if found else []
+            ways = beside("ours", lambda line: Ours(line, two_decimals), found.values())
+            rows += stacked([agent], ways, found, self.shown) if found else []
         return Table(f"Average reward, {group}. {self.experiment.heading}", ["Agent", "", *map(_at, self.shown)], rows)
 
     def _success(self, lines: Sequence[Line], group: str) -> Table:

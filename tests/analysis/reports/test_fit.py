@@ -87,6 +87,23 @@ def test_a_printed_setting_that_no_cell_has_is_refused(setting: str, message: st
         kind_of({"kind": "success", "criterion": "task"}, tmp_path).check_printed(cells)
 
 
+CLAIMED = [
+    ({"of": {"modle": "nmu"}}, r"unknown word of the claim it of mine/it 'modle'; did you mean 'model'\?"),
+    ({"of": {"model": "nmuu"}}, r"unknown model of the claim it of mine/it 'nmuu'; did you mean 'nmu'"),
+    ({"of": {"hidden": "2"}, "than": {"hidden": "5"}}, r"unknown hidden of the claim it of mine/it '5'\. Known: 2, 4"),
+]
+
+
+@pytest.mark.parametrize(("claim", "message"), CLAIMED)
+def test_a_claim_on_what_no_cell_is_is_refused(claim: dict[str, Any], message: str, tmp_path: Path) -> None:
+    words = ["task=ten_parameter", "budget=smoke", "model.hidden_size=2,4"]
+    cells = [replace(want, settings={"hidden": want.cell.value("model.hidden_size")})
+             for want in compose.plan_cells(words, multirun=True).cells]  # fmt: skip
+    report = {"kind": "success", "criterion": "task", "claims": {"it": {"at_least": 0.5, **claim}}}
+    with pytest.raises(UsageError, match=message):
+        kind_of(report, tmp_path).check_printed(cells)
+
+
 def test_a_printed_bound_is_refused_where_a_number_is_compared(tmp_path: Path) -> None:
     row = "ten_parameter,,mul,extrapolation,nmu,success_rate,>0.5,,,,,a paper"
     (tmp_path / "it.published.csv").write_text(f"{','.join(COLUMNS)}\n{row}\n")

@@ -139,6 +139,7 @@ def test_the_predictions_are_those_of_the_best_network() -> None:
     [
         (Sentence([["text_lstm test"]]), "must have one limit"),
         (Sentence([["text_lstm"]], at_most=1), "must be one or two of `model split`"),
+        (Sentence([["text_lstm test last"]], at_most=1), "must be one or two of `model split`"),
         (Sentence([["a b", "a b", "a b"]], at_most=1), "must be one or two of `model split`"),
     ],
 )
