@@ -33,6 +33,7 @@ from nalu_bench.units import Unit
 ROOT = paths.CHECKOUT
 EXAMPLES = ROOT / "examples"
 OWN = EXAMPLES / "my_paper"
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
 
 ADDED = "my_unit or my_task or my_paper"
@@ -145,6 +146,29 @@ def test_contracts_and_documents_hold_for_what_the_examples_add(copy: Path) -> N
     assert told("pytest ") == [f"pytest tests/contract -k {name}" for name in ("my_task", "my_unit")]
     chosen = f"not slow and not copy and not entry_point and not prose and ({ADDED} or not smoke)"
     in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, "tests/contract", "tests/test_docs.py")
+
+
+@pytest.mark.slow
+def test_what_the_readme_shows_works(tmp_path: Path) -> None:
+    """Its commands and its script, with few steps where they train. The published table is made of committed runs."""
+    short = [f"{one} budget=smoke" if " -m " in one else one for one in commands(ROOT / "README.md")]
+    (tmp_path / "follow.py").write_text(FOLLOW)
+    shutil.copytree(paths.CHECKOUT / "results/madsen2020/table1", tmp_path / "results/madsen2020/table1")
+    environment = os.environ | {"NALU_BENCH_HOME": str(tmp_path)}
+
+    def output(*line: str) -> str:
+        done = subprocess.run([sys.executable, *line], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    said = json.loads(output("follow.py", *short).splitlines()[-1])
+    assert len(said) == 5
+    assert "= agrees" in said["nalu-bench report madsen2020/table1"]
+    assert "verdict  agrees" in said["nalu-bench explain madsen2020/table1 model=nalu"]
+    found = PYTHON.search((ROOT / "README.md").read_text())
+    assert found is not None
+    (tmp_path / "mine.py").write_text(found[1].replace('"model=nac,nau"', '"model=nac,nau", "budget=smoke"'))
+    assert "25 seeds" in output("mine.py")
 
 
 def test_the_readme_is_short() -> None:
