@@ -119,12 +119,14 @@ def test_a_claim_on_several_places_has_the_range_of_each_the_largest_first() -> 
     (nalu,) = [
         claim for claim in claims([nalu_bench.load("trask2018/table6")]) if claim.says.startswith("The NALU learns")
     ]
-    inside, outside = (f"a × b in {split}polation" for split in ("inter", "extra"))
-    ends = [plain(end([line.everywhere[outside] for line in nalu.lines])) for end in (min, max)]
-    assert f"a × b {' to '.join(ends)}" in nalu.places
-    assert ": in extrapolation " in nalu.places
-    least = plain(min(line.everywhere[inside] for line in nalu.lines))
-    assert f"; in interpolation a × b {least} to " in nalu.places
+    told = []
+    for split in ("extrapolation", "interpolation"):
+        ends = {operation: [end(line.everywhere[f"{operation} in {split}"] for line in nalu.lines) for end in (min, max)]
+                for operation in ("a × b", "a / b", "a²", "√a")}  # fmt: skip
+        largest_first = sorted(ends, key=lambda operation: -ends[operation][1])
+        ranges = ", ".join(f"{each} {' to '.join(map(plain, ends[each]))}" for each in largest_first)
+        told.append(f"in {split} {ranges}")
+    assert "; ".join(told) in nalu.places
 
 
 def test_what_was_not_measured_has_no_number() -> None:
