@@ -121,11 +121,13 @@ def test_a_claim_on_several_places_has_the_range_of_each_the_largest_first() -> 
     ]
     told = []
     for split in ("extrapolation", "interpolation"):
-        ends = {operation: [end(line.everywhere[f"{operation} in {split}"] for line in nalu.lines) for end in (min, max)]
-                for operation in ("a × b", "a / b", "a²", "√a")}  # fmt: skip
-        largest_first = sorted(ends, key=lambda operation: -ends[operation][1])
-        ranges = ", ".join(f"{each} {' to '.join(map(plain, ends[each]))}" for each in largest_first)
-        told.append(f"in {split} {ranges}")
+        medians = {
+            operation: [line.everywhere[f"{operation} in {split}"] for line in nalu.lines]
+            for operation in ("a × b", "a / b", "a²", "√a")
+        }
+        largest_first = sorted(medians, key=lambda operation: -max(medians[operation]))
+        ranges = (f"{each} {plain(min(medians[each]))} to {plain(max(medians[each]))}" for each in largest_first)
+        told.append(f"in {split} {', '.join(ranges)}")
     assert "; ".join(told) in nalu.places
 
 
