@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from told import commands
+from told import commands, script
 
 from nalu_bench import paths, registry
 from nalu_bench.analysis.measure.read import MEASURED
@@ -33,7 +33,6 @@ from nalu_bench.units import Unit
 ROOT = paths.CHECKOUT
 EXAMPLES = ROOT / "examples"
 OWN = EXAMPLES / "my_paper"
-PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
 
 ADDED = "my_unit or my_task or my_paper"
@@ -86,8 +85,13 @@ def install(package: Path) -> None:
 def in_copy(copy: Path, *command: str) -> str:
     """The output of a command that finds the copy in place of this repository."""
     places = {"PYTHONPATH": f"{copy}{os.pathsep}{copy / OWN.relative_to(ROOT)}", "NALU_BENCH_HOME": str(copy / "home")}
-    line = [sys.executable, "-m", *command]
-    done = subprocess.run(line, cwd=copy, env=os.environ | places, capture_output=True, text=True, check=False)
+    return output(copy, places, "-m", *command)
+
+
+def output(folder: Path, variables: dict[str, str], *command: str) -> str:
+    """What Python prints in a folder, with more variables."""
+    line = [sys.executable, *command]
+    done = subprocess.run(line, cwd=folder, env=os.environ | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -153,22 +157,16 @@ def test_what_the_readme_shows_works(tmp_path: Path) -> None:
     """Its commands and its script, with few steps where they train. The published table is made of committed runs."""
     short = [f"{one} budget=smoke" if " -m " in one else one for one in commands(ROOT / "README.md")]
     (tmp_path / "follow.py").write_text(FOLLOW)
-    shutil.copytree(paths.CHECKOUT / "results/madsen2020/table1", tmp_path / "results/madsen2020/table1")
-    environment = os.environ | {"NALU_BENCH_HOME": str(tmp_path)}
-
-    def output(*line: str) -> str:
-        done = subprocess.run([sys.executable, *line], cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    said = json.loads(output("follow.py", *short).splitlines()[-1])
+    shutil.copytree(ROOT / "results/madsen2020/table1", tmp_path / "results/madsen2020/table1")
+    home = {"NALU_BENCH_HOME": str(tmp_path)}
+    said = json.loads(output(tmp_path, home, "follow.py", *short).splitlines()[-1])
     assert len(said) == 5
     assert "= agrees" in said["nalu-bench report madsen2020/table1"]
     assert "verdict  agrees" in said["nalu-bench explain madsen2020/table1 model=nalu"]
-    found = PYTHON.search((ROOT / "README.md").read_text())
-    assert found is not None
-    (tmp_path / "mine.py").write_text(found[1].replace('"model=nac,nau"', '"model=nac,nau", "budget=smoke"'))
-    assert "25 seeds" in output("mine.py")
+    (tmp_path / "mine.py").write_text(
+        script(ROOT / "README.md").replace('"model=nac,nau"', '"model=nac,nau", "budget=smoke"')
+    )
+    assert "25 seeds" in output(tmp_path, home, "mine.py")
 
 
 def test_the_readme_is_short() -> None:

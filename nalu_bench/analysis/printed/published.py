@@ -94,8 +94,8 @@ def check_metrics(frame: pd.DataFrame, path: Path, column: str, metrics: Mapping
 
 
 def check_words(frame: pd.DataFrame, path: Path, known: Mapping[str, set[str]]) -> None:
-    """Refuse a word in a column if no cell of the experiment has it there."""
-    for column, words in known.items():
+    """Refuse a word in a column if no cell of the experiment has it there; `known` may have more than columns."""
+    for column, words in ((column, words) for column, words in known.items() if column in frame):
         for number, word in frame[column].items():
             if word and word not in words:
                 raise unknown(f"{column} in {line(path, number)}", word, words)

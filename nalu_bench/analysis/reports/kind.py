@@ -109,7 +109,7 @@ class Kind:
         return add_recomputed(printed, self.experiment.recomputed)
 
     def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
-        """Column of the printed numbers -> the words that the experiment can have there."""
+        """Column of the printed numbers, or what a claim names besides -> the words that the experiment has there."""
         places = [place_of(want) for want in cells]
         found = {key: {getattr(place, key) for place in places} for key in ("task", "operation", "model")}
         return found | {"split": {one for want in cells for one in (*want.cell.task.evaluated, *want.cell.task.tested)}}
@@ -147,10 +147,10 @@ class Kind:
 
     def check_printed(self, everything: Sequence[Wanted]) -> None:
         """Raise UsageError if a printed number, or a claim, has words that none of the experiment's cells has."""
-        check_words(self._file, self.experiment.published, self.words(everything))
-        settings = _settings(everything)
+        words, settings = self.words(everything), _settings(everything)
+        check_words(self._file, self.experiment.published, words)
         self._check_settings(settings)
-        self._check_claims(self.words(everything) | settings)
+        self._check_claims(words | settings)
         self._check_plain()
         for number, text in self._file["printed"].items() if not self.bounds else ():
             if text.startswith(("<", ">")):

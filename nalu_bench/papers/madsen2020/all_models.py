@@ -12,7 +12,7 @@ from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.success import Success
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, percent, scientific, span, steps
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Show, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.papers.madsen2020.side_by_side import side_by_side
@@ -55,7 +55,7 @@ class AllModels(Success):
 
     def _tables(self, lines: Sequence[Line], name: str, form: Format) -> list[Table]:
         """The tables of one statistic."""
-        shows: dict[str, Callable[[Line], Shown]] = {"ours": lambda line: Ours(line, form, alone=True)}
+        shows: dict[str, Show] = {"ours": lambda line: Ours(line, form, alone=True)}
         if any(line.printed_text for line in lines):
             shows["printed"] = lambda line: Theirs(line, form, alone=True)
         if any(line.judged for line in lines):

@@ -1,6 +1,6 @@
 """Success rate, speed of convergence and sparsity as functions of one value, as in Madsen & Johansen 2020, Figure 3."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ from nalu_bench.analysis.reports.kind import place_of
 from nalu_bench.analysis.reports.success import METRICS, Success, SuccessSettings
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import Format, span, steps
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Show, Table, Theirs
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.madsen2020.side_by_side import Column, side_by_side
@@ -97,7 +97,7 @@ class Sweep(Success):
 
         Where nothing of the experiment is compared, the reason stands below the tables, and no verdict in them.
         """
-        shown: dict[str, Callable[[Line], Shown]] = {"": lambda line: Ours(line, form)}
+        shown: dict[str, Show] = {"": lambda line: Ours(line, form)}
         if any(line.printed_text for line in lines):
             shown |= {"printed": lambda line: Theirs(line, form)} | ({"verdict": Judged} if judged else {})
         by_place = {self.at(line): line for line in lines}

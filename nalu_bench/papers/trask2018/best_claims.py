@@ -43,8 +43,8 @@ class Sentence(Limit):
 
     def names(self) -> Iterator[tuple[str, str]]:
         for text in (text for number in self.numbers for text in number):
-            model, split, *words = text.split()
-            yield from (("model", model), ("split", split), *map(_pair, words))
+            (model, words), split = _parsed(text, Setting())
+            yield from (("model", model), ("split", split), *words.items())
 
 
 def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str], measure: str) -> Claim:
@@ -80,12 +80,7 @@ def _readable(text: str) -> bool:
 
 def _parsed(text: str, setting: Setting) -> tuple[Group, str]:
     model, split, *words = text.split()
-    return (model, setting | dict(map(_pair, words))), split
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, _, value = word.partition("=")
-    return name, value
+    return (model, setting | Setting.parse(";".join(words))), split
 
 
 def _name(group: Group, shared: Setting) -> str:

@@ -52,7 +52,8 @@ class Sentence(Limit):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
 
     def names(self) -> Iterator[tuple[str, str]]:
-        named = {"model": self.models, "split": self.splits, "operation": self.operations, "task": [self.task]}
+        named = {"model": self.models, "split": self.splits, "operation": self.operations}
+        named |= {"task": [self.task], "role": [self.of]}
         return ((word, value) for word, values in named.items() for value in values if value)
 
 

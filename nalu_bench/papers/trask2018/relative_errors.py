@@ -22,7 +22,7 @@ from nalu_bench.analysis.table.formats import Format, four_digits, score, span
 from nalu_bench.analysis.table.layout import Judged, Ours, Show, Shown, Table, Theirs, stacked
 from nalu_bench.analysis.table.line import Compare, Line, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError, unknown
+from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import relative_claims
 from nalu_bench.papers.trask2018.relative_claims import BASELINE, Errors, Sentence
 from nalu_bench.plan.cell import Wanted
@@ -102,12 +102,8 @@ class RelativeErrors(Kind):
             name = self.experiment.name
             raise UsageError(f"there are no runs of {name} with {chosen}, which it draws; first: nalu-bench run {name}")
 
-    def check_printed(self, everything: Sequence[Wanted]) -> None:
-        super().check_printed(everything)
-        roles = {want.role for want in everything}
-        for name, said in self.report.claims.items():
-            if said.of not in roles:
-                raise unknown(f"role of the claim {name} of {self.experiment.name}", said.of, roles)
+    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
+        return super().words(cells) | {"role": {want.role for want in cells}}
 
     def _cells(self, measured: Measured) -> list[tuple[Place, pd.DataFrame]]:
         """The trained models with their runs."""

@@ -1,13 +1,13 @@
 """The tables of networks over series of digits: printed errors beside ours, beside a reference's and a constant's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.words import Better, times
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.formats import percent, three_digits
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, ours
+from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Show, Shown, Table, ours
 from nalu_bench.analysis.table.line import Line, Value, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018 import series_constant
@@ -64,7 +64,7 @@ def _by(lines: Sequence[Line]) -> By:
     return {(line.place.model, int(line.place.setting.get("length", 0))): line for line in lines}
 
 
-def _grid(by: By, shows: Mapping[str, Callable[[Line], Shown]], title: str) -> Table:
+def _grid(by: By, shows: Mapping[str, Show], title: str) -> Table:
     """A row for each model and each way to show its lines; a column for each length."""
     every = sorted({length for _, length in by})
     rows: list[list[Shown]] = []
@@ -84,7 +84,7 @@ def label(model: str) -> str:
 
 
 def _errors(by: By, title: str) -> Table:
-    shows: dict[str, Callable[[Line], Shown]] = {
+    shows: dict[str, Show] = {
         "ours": lambda line: Ours(line, three_digits), "printed": lambda line: line.printed_text or EMPTY,
         "factor": _factor,
     }  # fmt: skip
@@ -99,7 +99,7 @@ def _factor(line: Line) -> str:
 
 
 def _beside(ratios: By, ways: By, report: "SeriesErrorsSettings", name: str) -> Table:
-    shows: dict[str, Callable[[Line], Shown]] = {"×": lambda line: Ours(line, three_digits, _says(report, line.ours))}
+    shows: dict[str, Show] = {"×": lambda line: Ours(line, three_digits, _says(report, line.ours))}
     if ways:
         shows["way"] = lambda line: Ours(ways[line.place.model, int(line.place.setting["length"])], _way)
     limits = f"up to {report.holds:g} holds, from {report.fails:g} on fails, an interval over a limit is open"
