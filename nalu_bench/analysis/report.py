@@ -20,7 +20,6 @@ from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.claims import how_tested
-from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Line, grouped
@@ -60,7 +59,7 @@ class Report:
     @classmethod
     def of(cls, kind: Kind, measured: Measured) -> "Report":
         """Compare the measurements with the printed numbers."""
-        lines = compared(kind.rows(measured.trained), kind.published, _incomparable(kind, measured))
+        lines = kind.lines(measured.trained, _incomparable(kind, measured))
         skipped = measured.runs[measured.runs["status"] == Status.SKIPPED]
         remarks = [*_told(kind.experiment), *_remarks(lines, skipped), *_unjudged(measured)]
         tables = kind.tables(lines)

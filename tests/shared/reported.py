@@ -8,7 +8,6 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.render.text import texts
 from nalu_bench.analysis.reports.kind import Kind
-from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Line
@@ -29,7 +28,7 @@ def measured_of(*cells: pd.DataFrame, **further: pd.DataFrame) -> Measured:
 
 def lines_of(kind: Kind, measured: Measured) -> list[Line]:
     """Our numbers beside the printed ones, with their verdicts."""
-    return compared(kind.rows(measured), kind.published)
+    return kind.lines(measured)
 
 
 def table_of(kind: Kind, measured: Measured) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,9 +17,10 @@ from nalu_bench.analysis.stats.compare import compare_rates
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
-from nalu_bench.analysis.table.claim import Said
+from nalu_bench.analysis.table.claim import CLAIM, Said
+from nalu_bench.analysis.table.compared import compared
 from nalu_bench.analysis.table.layout import Table
-from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
+from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, chosen_by
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Cell, Wanted
@@ -165,7 +166,7 @@ class Kind:
             for word, value in said.names():
                 if word not in known:
                     raise unknown(f"word of the claim {claim} of {self.experiment.name}", word, known)
-                if value not in known[word]:
+                if value is not None and value not in known[word]:
                     raise unknown(f"{word} of the claim {claim} of {self.experiment.name}", value, known[word])
 
     def _check_settings(self, known: Mapping[str, set[str]]) -> None:
@@ -204,6 +205,18 @@ class Kind:
     def rows(self, measured: Measured) -> list[Row]:
         """Our numbers, before they have verdicts."""
         raise NotImplementedError
+
+    def lines(self, measured: Measured, incomparable: str = "") -> list[Line]:
+        """Our numbers beside the printed ones, see `compared`; a claim that holds where it is `fitted` says nothing."""
+        chosen = {f"{CLAIM}{name}" for name, said in self._said() if said.fitted}
+        return compared(
+            [
+                replace(row, compare=chosen_by(row.compare)) if row.compare and row.place.metric in chosen else row
+                for row in self.rows(measured)
+            ],
+            self.published,
+            incomparable,
+        )
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         """Tables in the layout of the paper, from the lines with their verdicts."""

@@ -45,9 +45,11 @@ class RateClaim(Limit):
         if self.counted not in OUTCOMES:
             raise unknown(f"outcome counted in the claim {name}", self.counted, OUTCOMES)
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         yield from self.of.items()
         yield from self.than.items()
+        if self.each:
+            yield self.each, None
 
 
 def claim_rows(claims: Mapping[str, RateClaim], cells: Sequence[tuple[Place, pd.DataFrame]], split: str) -> list[Row]:

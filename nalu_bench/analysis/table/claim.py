@@ -8,7 +8,7 @@ import pandas as pd
 
 from nalu_bench.analysis.stats.compare import Limits, claim_truth, compare_claim
 from nalu_bench.analysis.stats.intervals import no_finer
-from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, fitted, not_comparable
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable
 from nalu_bench.analysis.table.formats import interval, number
 from nalu_bench.analysis.table.line import EVERYWHERE, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
@@ -24,14 +24,20 @@ Statistic = Callable[[float], tuple[float, float, float]]
 """Confidence -> a number and the limits of its interval."""
 
 
+@dataclass(kw_only=True)
 class Said:
-    """What a claim says, in the settings of a report."""
+    """What a claim says, in the settings of a report.
+
+    `fitted` tells that what it is about was chosen in view of the outcome: where the claim holds, this says nothing.
+    """
+
+    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim, of this name, that cannot be tested."""
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """(task, operation, model, split or a word of the setting) -> value, of all that the claim is about."""
+    def names(self) -> Iterator[tuple[str, str | None]]:
+        """(task, operation, model, split or a word of the setting) -> value, of what it is about; None for any value."""
         return iter(())
 
 
@@ -67,7 +73,6 @@ class Claim:
         threshold: ours. above: the claimed side. words: the threshold in words, if these say more.
         places: the number of places on which the claim must hold, of which this is the one furthest from true.
         picked: whether this place was picked by its own number, as the best of several.
-        fitted: whether the design was chosen in view of the outcome.
         untested: why the claim cannot be tested; empty if it can.
         out_of_reach: why no number could lie on the claimed side, whatever is true; empty if one could.
         where: the place whose number this is, in words, if the claim is on several.
@@ -82,7 +87,6 @@ class Claim:
     words: str = ""
     places: int = 1
     picked: bool = False
-    fitted: bool = False
     untested: str = ""
     out_of_reach: str = ""
     where: str = ""
@@ -131,7 +135,7 @@ class Claim:
         found = compare_claim(self.limits, self.threshold, self.words, self.above, self.places, self.picked)
         if self.out_of_reach:
             return replace(found, verdict=Verdict.INCONCLUSIVE, p_value=math.nan, notes=(self.out_of_reach,))
-        return fitted(found) if self.fitted else found
+        return found
 
 
 def furthest_from_true(claims: Sequence[Claim]) -> Claim:

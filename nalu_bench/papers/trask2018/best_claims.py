@@ -41,7 +41,7 @@ class Sentence(Limit):
                     f"`model split word=value ...`, got {number}."
                 )
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         for text in (text for number in self.numbers for text in number):
             (model, words), split = _parsed(text, Setting())
             yield from (("model", model), ("split", split), *words.items())

@@ -1,7 +1,7 @@
 """Claims on programs: that a share of matching digits, or the difference of two, lies on one side of a threshold."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -27,11 +27,9 @@ class Sentence(Limit):
     Attributes:
         numbers: each one or two texts, `model split`, perhaps with a task behind it: `program_lstm test program_sums`.
             One is the mean share of matching digits there; two are the difference, the first minus the second.
-        fitted: whether the networks were chosen in view of the outcome.
     """
 
     numbers: list[list[str]]
-    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, and for numbers that are none."""
@@ -45,7 +43,7 @@ class Sentence(Limit):
                     f"{number}."
                 )
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         for text in (text for number in self.numbers for text in number):
             yield from zip(("model", "split", "task"), text.split(), strict=False)
 
@@ -67,7 +65,7 @@ def tested(said: Sentence, task: str, cells: Cells) -> tuple[Claim, list[pd.Data
         samples = [shares(cells[there, model], f"{split}_digits") for model, split, there in number]
         quantity = " − ".join(_told(*one, task) for one in number)
         claims.append(Claim.estimated(quantity, partial(_estimated, samples), threshold, above))
-    return replace(furthest_from_true(claims), fitted=said.fitted), [cells[key] for key in keys]
+    return furthest_from_true(claims), [cells[key] for key in keys]
 
 
 def shares(runs: pd.DataFrame, column: str) -> Array:

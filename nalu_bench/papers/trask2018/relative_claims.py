@@ -32,7 +32,6 @@ class Sentence(Limit):
             that model at that operation as if it had been named, corrected for being picked.
         of: the role of the runs whose errors are 100 %: untrained models, or another that the experiment has.
         at_most, at_least: in percent of these.
-        fitted: whether the measure was chosen in view of the outcome.
     """
 
     models: list[str]
@@ -41,7 +40,6 @@ class Sentence(Limit):
     task: str = ""
     rank: int | None = None
     of: str = BASELINE
-    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim without one limit, or with a rank that no model has."""
@@ -51,7 +49,7 @@ class Sentence(Limit):
         if self.rank is not None and not 1 <= self.rank <= len(self.models):
             raise UsageError(f"rank of the claim {name} must be from 1 to {len(self.models)}, got {self.rank}.")
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         named = {"model": self.models, "split": self.splits, "operation": self.operations}
         named |= {"task": [self.task], "role": [self.of]}
         return ((word, value) for word, values in named.items() for value in values if value)
@@ -97,4 +95,4 @@ def _claim(said: Sentence, task: str, place: tuple[str, str, str], errors: Error
     of, by = (f" of {label}", "") if said.rank or len(said.models) == 1 else ("", f" by {label}")
     claim = Claim.estimated(f"percentage{whole}{of}", partial(medians.exact_of, errors[place]), threshold, above)
     where = f"{style.operation_label(task, operation)}{by} in {NAMES[split]}"
-    return replace(claim, where=where, fitted=said.fitted)
+    return replace(claim, where=where)

@@ -37,7 +37,7 @@ class Sentence(Said):
         if self.verdict not in TESTS:
             raise UsageError(f"the claim {name} must say {HOLDS} or {FAILS}, got {self.verdict}.")
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         return (("model", model) for model in self.models)
 
 

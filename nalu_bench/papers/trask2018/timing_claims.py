@@ -1,7 +1,7 @@
 """Claims on agents that tell the time: on what they do, on their T50, and on the differences between two of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -33,14 +33,12 @@ class Sentence(Limit):
         models, times: the mean of `share` of a model over the times from the first to the second, or its T50.
         share: of the episodes: success, never, longest.
         pairs: the difference of T50, first model minus second.
-        fitted: whether the agents were chosen in view of the outcome.
     """
 
     models: list[str] = field(default_factory=list)
     times: list[int] | None = None
     share: str = SUCCESS
     pairs: list[list[str]] = field(default_factory=list)
-    fitted: bool = False
 
     def check(self, name: str) -> None:
         """Raise UsageError for a claim on nothing, without one limit, or on a share that is not measured."""
@@ -50,7 +48,7 @@ class Sentence(Limit):
         if self.share not in WORDS:
             raise unknown(f"share of the claim {name}", self.share, WORDS)
 
-    def names(self) -> Iterator[tuple[str, str]]:
+    def names(self) -> Iterator[tuple[str, str | None]]:
         return (("model", model) for model in (*self.models, *(model for pair in self.pairs for model in pair)))
 
 
@@ -84,15 +82,14 @@ def tested(said: Sentence, agents: Agents, mean: Mean) -> Iterator[tuple[str, Cl
             median = partial(timing_t50.median_of, agents.t50[model])
             if said.times is not None:
                 median = partial(medians.exact_of, mean(runs, said.share, said.times))
-            claim = Claim.estimated(f"{style.label(model)}, {_quantity(said)}", median, threshold, above)
-            yield model, replace(claim, fitted=said.fitted), [runs]
+            yield model, Claim.estimated(f"{style.label(model)}, {_quantity(said)}", median, threshold, above), [runs]
     if said.pairs and {model for pair in said.pairs for model in pair} <= set(agents.runs):
         claims = {}
         for one, other in said.pairs:
             quantity = f"T50 of {style.label(one)} − {style.label(other)}, restricted at T = {agents.last}"
             difference = partial(timing_t50.restricted_difference, agents.t50[one], agents.t50[other], agents.last)
             claims[quantity] = Claim.estimated(quantity, difference, threshold, above), (one, other)
-        worst = replace(furthest_from_true([claim for claim, _ in claims.values()]), fitted=said.fitted)
+        worst = furthest_from_true([claim for claim, _ in claims.values()])
         yield "", worst, [agents.runs[model] for model in claims[worst.quantity][1]]
 
 

@@ -90,6 +90,7 @@ def test_a_printed_setting_that_no_cell_has_is_refused(setting: str, message: st
 CLAIMED = [
     ({"of": {"modle": "nmu"}}, r"unknown word of the claim it of mine/it 'modle'; did you mean 'model'\?"),
     ({"of": {"model": "nmuu"}}, r"unknown model of the claim it of mine/it 'nmuu'; did you mean 'nmu'"),
+    ({"of": {"model": "nmu"}, "each": "hiden"}, r"unknown word of the claim it of mine/it 'hiden'; did you mean"),
     ({"of": {"hidden": "2"}, "than": {"hidden": "5"}}, r"unknown hidden of the claim it of mine/it '5'\. Known: 2, 4"),
 ]
 

@@ -150,12 +150,6 @@ def test_our_own_claims_are_corrected_and_counted_apart() -> None:
     assert found[1].told()[-1] == "our own claim in words, our threshold: at least 2"
 
 
-def test_agreement_with_a_claim_whose_design_was_chosen_by_the_outcome_is_fitted() -> None:
-    values = (3.0, 1.0)
-    found = [line(Claim("a ratio", value, normal(value, 0.1), 2.0, fitted=True)) for value in values]
-    assert [str(one.verdict) for one in found] == ["fitted", "differs"]
-
-
 def test_a_bootstrap_gives_no_smaller_p_value_than_its_resamples_allow() -> None:
     found = settled(*[Claim("a ratio", 9.0, within(8.0, 9.0), 2.0)] * 2)
     assert "p = 0.001," in found[0].reason
