@@ -8,9 +8,12 @@ import pytest
 from nalu_bench import paths
 from nalu_bench.analysis import undecided
 from nalu_bench.cli import main
+from nalu_bench.errors import UsageError
 from nalu_bench.plan import campaign
 from nalu_bench.running import memory, runner
+from nalu_bench.store import schema
 from nalu_bench.store.reader import Store
+from nalu_bench.verbs import campaign as verb
 
 TEXT = """
 budget: smoke
@@ -95,6 +98,32 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
     assert all(seeds(file).values())
 
 
+def test_an_experiment_that_cannot_train_costs_no_other_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried: list[str] = []
+
+    def train(leg: campaign.Leg, cells: object) -> int:
+        tried.append(leg.name)
+        if leg.name == "madsen2020/table1":
+            raise UsageError("MNIST must be there.")
+        return 0
+
+    monkeypatch.setattr(verb, "_train", train)
+    assert run(file) == 1
+    assert tried == ["madsen2020/table1", "madsen2020/figure3a"]
+    assert capsys.readouterr().err == "error: madsen2020/table1: MNIST must be there.\n"
+
+
+def test_a_damaged_part_is_left_out_of_the_hours(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = next(iter(campaign.legs(campaign.load(file), MACHINE))).plan.cells[0].cell
+    part = schema.parts_dir(paths.runs_dir() / cell.folder) / "0-1"
+    part.mkdir(parents=True)
+    (part / schema.MANIFEST).touch()
+    assert run(file, "--status") == 0
+    assert "0/8 runs" in capsys.readouterr().out
+
+
 def test_status_trains_nothing_and_tells_hours_left(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(file, "--status") == 0
     first, second, third, fourth, total = capsys.readouterr().out.splitlines()
@@ -115,6 +144,10 @@ def test_status_trains_nothing_and_tells_hours_left(file: Path, capsys: pytest.C
         (["none.yaml"], "a campaign must be a file with a list of experiments, and none.yaml is not there"),
         (["FILE", "seeds=3"], "a campaign takes machine settings alone, such as device.workers=2, got seeds=3"),
         (["FILE", "model=nmu"], "got model=nmu; write it into the file"),
+        (
+            ["FILE", "hydra/launcher=joblib"],
+            "takes no launcher, got 'hydra/launcher=joblib'; launch an experiment alone",
+        ),
     ],
 )
 def test_wrong_requests_are_refused_in_one_line(

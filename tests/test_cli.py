@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import nalu_bench
 from nalu_bench import paths
 from nalu_bench.cli import main
 from nalu_bench.datasets import mnist
@@ -263,8 +264,20 @@ def test_a_report_that_cannot_be_written_hides_no_failure(
     monkeypatch.setattr(report, "written", full)
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 1
     assert "results cannot be written" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="results cannot be written"):
+        nalu_bench.run(*SMOKE, "model=nac,nau")
     unlucky.models.clear()
     assert main(["run", "-m", *SMOKE, "model=nac,nau"]) == 2
+
+
+def test_the_command_that_a_run_ends_with_reports_what_it_trained(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "run_jobs", lambda *_, **__: [])
+    words = ["budget=smoke", "model=nmu", "task.extrapolation=[2, 7]", "device.width=1", "committed=false"]
+    assert main(["run", "madsen2020/table1", *words, "device.workers=1"]) == 0
+    told = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    assert told == ["next:", "nalu-bench", "report", "madsen2020/table1", *words]
 
 
 @pytest.mark.parametrize("address", ["", "zz"])

@@ -105,8 +105,7 @@ def load(path: Path) -> File:
     if not 0 < read.microseconds < math.inf:
         raise UsageError(f"microseconds of {path.name} must be a number above 0, got {read.microseconds}.")
     for override in [*read.overrides, *(one for entry in read.experiments for one in entry.overrides)]:
-        if grammar.is_for_hydra(override):
-            raise UsageError(f"a campaign cannot set '{override}'; give it on the command line.")
+        refuse_launcher(override)
     names = [entry.experiment for entry in read.experiments]
     for entry in read.experiments:
         if names.count(entry.experiment) > 1:
@@ -127,6 +126,15 @@ def legs(campaign: File, machine: Sequence[str]) -> Iterator[Leg]:
                 plan = compose.plan_experiment(chosen, [*words, f"seeds={stages[stage]}"])
                 before = stages[stage - 1] if stage else 0
                 yield Leg(stage, stages[stage], before, plan, (entry.experiment, *words))
+
+
+def refuse_launcher(word: str) -> None:
+    """Raise UsageError for a word that is meant for Hydra."""
+    if grammar.is_for_hydra(word):
+        raise UsageError(
+            f"a campaign trains in processes of this machine, device.workers=2 for two, and takes no launcher, got "
+            f"'{word}'; launch an experiment alone: nalu-bench run PAPER/ARTIFACT {word}."
+        )
 
 
 def _entry(given: Any, where: str) -> Entry:

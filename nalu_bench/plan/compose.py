@@ -2,8 +2,9 @@
 
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -120,8 +121,9 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     swept = experiment.swept()
     only = {o.key_or_group: grammar.values(o) for o in overrides if o.key_or_group in swept}
     for key, values in only.items():
-        for value in sorted(values - swept[key]):
-            raise unknown(f"{key} of {experiment.name}", value, swept[key])
+        known = swept[key] | {str(own[key]) for own in _stated(experiment) if key in own}
+        for value in sorted(values - known):
+            raise unknown(f"{key} of {experiment.name}", value, known)
     typed = grammar.single(override for override in overrides if override.key_or_group not in swept)
     budget = experiment.budget(dict(typed).get("budget"))
     changed = [(key, value) for key, value in typed if key != "budget"]
@@ -133,7 +135,8 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     choices = ((group, choice) for group in experiment.cells for choice in group.expand(only))
     few = list(itertools.islice(choices, grammar.MOST_CELLS + 1))
     grammar.refuse_many(len(few), f"the grids of {experiment.name}")
-    ordered = [(group, _in_order(scale, grammar.pairs(choice), given, group)) for group, choice in few]
+    chosen = [(group, own) for group, choice in few if _is_among(own := grammar.pairs(choice), only, group)]
+    ordered = [(group, _in_order(scale, own, given, group)) for group, own in chosen]
     pairs = [(group, configuration.configure(values, overrides)) for group, values in ordered]
     if experiment.cells and not pairs:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
@@ -141,6 +144,18 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     machine = pairs[0][1] if pairs else configuration.configure([*scale, *given], overrides)
     return _plan(experiment, _merged(cells), budget, machine, overrides, hydra_overrides)
+
+
+def _stated(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """What each group of cells sets beside its grid, for each of its cases."""
+    for group in experiment.cells:
+        if group.role == "cell":
+            yield from (dict(grammar.pairs([*group.overrides, *case])) for case in group.cases)
+
+
+def _is_among(own: Iterable[Pair], only: Mapping[str, Collection[str]], group: CellGroup) -> bool:
+    """Whether the values of a cell are among those asked for; a baseline or a reference belongs to all cells."""
+    return group.role != "cell" or all(str(value) in only.get(key, [str(value)]) for key, value in own)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:

@@ -97,10 +97,17 @@ class CellGroup:
     def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
         """Yield the overrides of every cell whose grid values are among those in `only`, where it names them."""
         axes = [
-            [f"{key}={value}" for value in values if str(value) in only.get(key, [str(value)])]
+            [f"{key}={_written(value)}" for value in values if str(value) in only.get(key, [str(value)])]
             for key, values in self.grid.items()
         ]
         return ([*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes))
+
+
+def _written(value: Any, inner: bool = False) -> str:
+    """A value of a grid as it is written on the command line; a text inside of a list stands in quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(_written(each, inner=True) for each in value)}]"
+    return "null" if value is None else repr(value) if inner else str(value)
 
 
 PLACES = ("{number}", "{percent}", "{points}")

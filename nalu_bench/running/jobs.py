@@ -89,12 +89,15 @@ def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Seq
 
 
 def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list[Group]:
-    """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker."""
+    """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker.
+
+    Models that gain by compiling are apart from those that do not, so that no cell's bits depend on others beside it.
+    """
     from nalu_bench.training.data import sharing_key
 
-    alike: dict[tuple[str, str], list[Job]] = {}
+    alike: dict[tuple[str, str, bool], list[Job]] = {}
     for job in todo:
-        alike.setdefault((job.block.span, sharing_key(job.cell)), []).append(job)
+        alike.setdefault((job.block.span, sharing_key(job.cell), job.cell.model.compiles), []).append(job)
     size = min(most, math.ceil(len(todo) / workers))
     return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
 

@@ -1,8 +1,10 @@
 """From jobs to stored runs: as many processes as fit, progress, and what other processes train."""
 
+import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 
+from nalu_bench.errors import Interrupted
 from nalu_bench.plan.machine import Machine
 from nalu_bench.running import bars, elsewhere, memory, pool, stop
 from nalu_bench.running.check import GIB, check_memory
@@ -26,7 +28,10 @@ def run_jobs(todo: Sequence[Job], machine: Machine, quiet: bool = False, fail_fa
         return []
     seconds = stop.SECONDS + (stop.SPARE if machine.workers > 1 else 0)
     with stop.after_the_step(lambda: kept(todo), seconds):
-        return _run_groups(todo, machine, quiet, fail_fast)
+        failures = _run_groups(todo, machine, quiet, fail_fast)
+        if stop.asked():  # while the last block was tested and stored
+            raise Interrupted
+        return failures
 
 
 def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: bool) -> list[str]:
@@ -57,7 +62,9 @@ def _set_aside_damaged(todo: Sequence[Job]) -> None:
 
     for job, *_ in by_cell(todo):
         for part, why in Store(job.root, hashed=True).sorted_out(job.cell)[1].items():
-            print(f"{part} is damaged ({why}): moved to {writer.set_aside(job.root, job.cell, part)}.", file=sys.stderr)
+            with contextlib.suppress(FileNotFoundError):  # another process has just moved it
+                to = writer.set_aside(job.root, job.cell, part)
+                print(f"{part} is damaged ({why}): moved to {to}.", file=sys.stderr)
 
 
 def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:

@@ -104,9 +104,9 @@ def _train_leased(
     from nalu_bench.training.loop import Request, train_together
 
     machine = mine[0][0].machine
-    compiled = compiler.works(machine.device) if machine.compile is None else machine.compile
-    gains = machine.device == "cuda" or all(job.cell.model.compiles for job, _ in mine)
-    mode = Mode(machine.device, compiled and gains)
+    gains = machine.device == "cuda" or mine[0][0].cell.model.compiles
+    compiled = gains and compiler.works(machine.device) if machine.compile is None else machine.compile
+    mode = Mode(machine.device, compiled)
     requests: dict[int, Request] = {}
     for number, (job, owned) in enumerate(mine):
         checkpoint = schema.checkpoint_path(job.root / job.cell.folder, job.block.span)

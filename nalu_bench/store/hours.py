@@ -31,7 +31,7 @@ class Rates:
 
 def spent(store: Store, cells: Sequence[Cell]) -> float:
     """Seconds of one core behind the stored blocks of cells."""
-    return math.fsum(manifest["seconds"] for cell in cells for manifest in store.manifests(cell))
+    return math.fsum(manifest["seconds"] for cell in cells for manifest in store.sound_manifests(cell))
 
 
 def rates(store: Store, cells: Sequence[Cell], assumed: float) -> Rates:
@@ -39,7 +39,7 @@ def rates(store: Store, cells: Sequence[Cell], assumed: float) -> Rates:
     seconds: dict[Alike, float] = {}
     steps: dict[Alike, int] = {}
     for cell in cells:
-        for manifest in store.manifests(cell):
+        for manifest in store.sound_manifests(cell):
             alike = _alike(cell)
             seconds[alike] = seconds.get(alike, 0.0) + manifest["seconds"]
             steps[alike] = steps.get(alike, 0) + len(parse_ranges(manifest["seeds"])) * cell.recipe.steps

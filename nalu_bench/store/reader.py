@@ -1,6 +1,7 @@
 """Reading the run store: the runs that exist, their rows and their curves."""
 
 import csv
+import errno
 import functools
 import stat
 import warnings
@@ -74,9 +75,8 @@ class Store:
         manifest = read_json(part / schema.MANIFEST)
         try:
             why = next(edited(part, manifest), None) if "files" in manifest else None  # older manifests hold no hashes
-        except PermissionError:  # what is closed to this user may be sound
-            raise
         except OSError as error:
+            _refuse_unreachable(error)
             return str(error)
         if why is None:
             self._unedited.add(part)
@@ -189,6 +189,10 @@ class Store:
         """The manifests of the finished parts."""
         return [self._manifest(part) for part in self.parts(cell)]
 
+    def sound_manifests(self, cell: Cell) -> list[dict[str, Any]]:
+        """The same of the parts that count."""
+        return [self._manifest(part) for part in self.parts(cell) if damage(part) is None]
+
     def _manifest(self, part: Path) -> dict[str, Any]:
         with damage_named(part, REMEDY):
             manifest: dict[str, Any] = read_json(part / schema.MANIFEST)
@@ -227,15 +231,22 @@ def damage(part: Path) -> str | None:
         parse_ranges(seeds)
     except FileNotFoundError:
         return f"{schema.MANIFEST} is not there"
-    except PermissionError:  # what is closed to this user may be sound
-        raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        _refuse_unreachable(error)
+        return f"{schema.MANIFEST} cannot be read: {error}"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         return f"{schema.MANIFEST} cannot be read: {error}"
     if seeds != part.name:
         return f"{schema.MANIFEST} says seeds {seeds}"
     if cell := other_cell(manifest, part.parents[1].name):
         return f"{schema.MANIFEST} says cell {cell}"
     return f"{', '.join(sorted(lacking))} not there" if lacking else None
+
+
+def _refuse_unreachable(error: OSError) -> None:
+    """Raise an error that tells nothing about a part: it may be sound, and closed to this user or out of reach."""
+    if error.errno not in (None, errno.ENOENT, errno.EISDIR, errno.ENOTDIR):
+        raise error
 
 
 def no_folder(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Checkpoints of a block while it trains: the newest complete file and the one before it."""
 
 import contextlib
+import hashlib
 import json
 import os
 import warnings
@@ -49,11 +50,12 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
     Files that are damaged, that are no checkpoints, or that have another identity (another torch, mode or set of
     seeds) are skipped. A warning says why, and from which step training goes on. A damaged file is deleted: the next
-    `save` would otherwise keep it in place of the older one.
+    `save` would otherwise keep it in place of the older one. One of another identity gets a name of its own, under
+    which training in that mode finds it again.
     """
     passed: list[str] = []
     snapshot = None
-    for candidate in (path, _older(path)):
+    for candidate in (path, _older(path), _aside(path, identity)):
         if not candidate.exists():
             continue
         try:
@@ -73,8 +75,12 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
             if found == identity:
                 snapshot = read
                 break
+            aside = _aside(path, found)
+            if candidate == path or not aside.exists():
+                os.replace(candidate, aside)
             passed.append(
-                f"checkpoint {candidate} is of another run, of {_differences(found, identity)}; it is not used"
+                f"checkpoint {candidate} is of another run, of {_differences(found, identity)}; it is not used, and "
+                f"kept as {aside.name}"
             )
     if passed:
         goes_on = f"goes on from step {snapshot['step']:,}" if snapshot else "starts at step 0"
@@ -84,7 +90,7 @@ def load(path: Path, identity: dict[str, Any]) -> Snapshot | None:
 
 def remove(path: Path) -> None:
     """Delete the files of a finished block."""
-    for left in (path, _older(path), path.with_suffix(".json")):
+    for left in (path, _older(path), path.with_suffix(".json"), *path.parent.glob(f"{path.stem}.*{path.suffix}")):
         left.unlink(missing_ok=True)
 
 
@@ -102,6 +108,12 @@ def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _leaves(entry, f"{name}.{key}" if name else str(key))
     else:
         yield name, value
+
+
+def _aside(path: Path, identity: dict[str, Any]) -> Path:
+    """Where the checkpoint of another identity is kept while this block trains."""
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    return path.with_name(f"{path.stem}.{digest}{path.suffix}")
 
 
 def _older(path: Path) -> Path:

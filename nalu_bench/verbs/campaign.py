@@ -1,13 +1,14 @@
 """nalu-bench campaign: train several experiments in order, first with few seeds, then with more where they decide."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nalu_bench import paths
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, in_a_line
 from nalu_bench.verbs import asked
 from nalu_bench.verbs import run as training
 
@@ -47,7 +48,7 @@ def add(verbs: "asked.Verbs") -> None:
 
 
 def campaign(options: argparse.Namespace) -> int:
-    """Train what is left of a campaign; returns 1 if a block failed, and the code of a signal that ended it."""
+    """Train what is left of a campaign; returns 1 if any of it failed, and the code of a signal that ended it."""
     state = Campaign.of(options)
     if options.status:
         print("\n".join(state.lines(state.legs)))
@@ -57,7 +58,11 @@ def campaign(options: argparse.Namespace) -> int:
         cells = state.missing(leg)
         if cells:
             print("\n".join(state.lines([leg])), flush=True)
-            code = max(code, _train(leg, cells))
+            try:
+                code = max(code, _train(leg, cells))
+            except UsageError as error:  # such as data that are not there: it costs no other experiment
+                print(f"error: {leg.name}: {in_a_line(error)}", file=sys.stderr)
+                code = max(code, 1)
         if code >= training.INTERRUPTED:
             return code
     print("\n".join(state.lines([leg for leg in state.legs if state.cells(leg) is None])))
@@ -91,6 +96,7 @@ class Campaign:
 
         for word in options.overrides:
             if not word.startswith(compose.MACHINE_KEYS):
+                campaign.refuse_launcher(word)
                 raise UsageError(
                     f"a campaign takes machine settings alone, such as device.workers=2, got {word}; write it into the "
                     "file, as overrides: [...]."

@@ -95,13 +95,22 @@ def trained(words: "list[str]") -> "Loaded":
     name, _ = asked.experiment_name(words)
     options = argparse.Namespace(overrides=words, multirun=name is None, fail_fast=False, only_failed=False, only=[])
     found: list[Loaded] = []
+    refused: list[UsageError] = []
+
+    def then(plan: "Plan") -> None:
+        try:
+            found.append(report.written(plan))
+        except UsageError as error:  # printed alone where blocks have failed
+            refused.append(error)
+            raise
+
     verb = ["run", *(["-m"] if options.multirun else [])]
     with output.lenient():
-        code = train_missing(
-            functools.partial(asked.plan, options), options, verb, lambda plan: found.append(report.written(plan))
-        )
+        code = train_missing(functools.partial(asked.plan, options), options, verb, then)
     if code >= INTERRUPTED:
         raise KeyboardInterrupt
+    if refused:
+        raise refused[0]
     return found[0]
 
 
@@ -156,12 +165,12 @@ def _counted(failed: int, asked: int, fail_fast: bool) -> str:
 
 def _look_next(plan: "Plan", options: argparse.Namespace) -> None:
     """Show the table of a sweep or of a cell; say how an experiment is reported."""
+    from nalu_bench.plan import sweep
     from nalu_bench.verbs import report
 
     if not plan.experiment.local:
-        _, given = asked.experiment_name(options.overrides)
-        given = [text for text in given if not text.startswith(("budget=", "hydra", "device"))]
-        print("next: nalu-bench report", plan.experiment.name, f"budget={plan.budget}", *given)
+        words = [*plan.overrides, *([] if plan.committed else ["committed=false"])]
+        print("next:", sweep.command("report", plan.experiment, plan.budget, words))
     elif options.multirun:
         report.tell(report.written(plan))
     else:

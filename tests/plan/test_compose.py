@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, experiment
+from nalu_bench.plan import compose, experiment, grammar
+from nalu_bench.plan.experiment import CellGroup
 
 
 @pytest.mark.parametrize(
@@ -251,6 +252,21 @@ def test_an_override_of_a_swept_key_chooses_among_its_values_and_spares_what_is_
         compose.plan_experiment(table1, ["budget=smoke", "model=nmu"])
 
 
+@pytest.mark.parametrize(
+    ("name", "chosen", "cells"),
+    [
+        ("madsen2020/table2", "task.operation=add", {"add"}), ("iit_report/challenges", "task.operation=mul", {"mul"}),
+        ("heim2020/simple", "model=heim_dense", {"heim_dense"}),
+    ],
+)  # fmt: skip
+def test_a_value_that_a_group_sets_for_all_of_its_cells_is_chosen_among_too(
+    name: str, chosen: str, cells: set[str]
+) -> None:
+    found = compose.plan_experiment(experiment.load(name), ["budget=smoke", chosen]).cells
+    word = chosen.partition("=")[0]
+    assert {want.cell.model.name if word == "model" else want.cell.value(word) for want in found} == cells
+
+
 def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
     plan = compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "model=nmu,nalu"])
     assert {want.cell.model.name for want in plan.cells} == {"nmu", "nalu"}
@@ -269,9 +285,19 @@ def test_the_machine_the_budget_and_the_number_of_seeds_are_not_swept_over(key: 
 
 
 def test_values_of_an_experiment_that_meet_in_no_cell_are_refused() -> None:
-    chosen = ["budget=smoke", "model=nau", "task.operation=mul"]
-    with pytest.raises(UsageError, match=r"no cell of madsen2020/table2 has model=nau and task\.operation=mul"):
-        compose.plan_experiment(experiment.load("madsen2020/table2"), chosen)
+    for model, operation in (("nau", "mul"), ("nmu", "add")):
+        chosen, told = (
+            ["budget=smoke", f"model={model}", f"task.operation={operation}"],
+            rf"model={model} and .*{operation}",
+        )
+        with pytest.raises(UsageError, match=f"no cell of madsen2020/table2 has {told}"):
+            compose.plan_experiment(experiment.load("madsen2020/table2"), chosen)
+
+
+@pytest.mark.parametrize("values", [[None], [[None, "80%"]], [[1, 2.5]], ["a text"], [True]])
+def test_the_values_of_a_grid_reach_its_cells_as_they_are(values: list[object]) -> None:
+    (choice,) = CellGroup([], {"key": values}).expand({})
+    assert grammar.pairs(choice) == [("key", values[0])]
 
 
 def test_a_group_has_its_share_of_the_budgets_steps() -> None:

@@ -20,7 +20,7 @@ class Kept(Store):
         super().__init__(root)
         self.held = held
 
-    def manifests(self, cell: Cell) -> list[dict[str, Any]]:
+    def sound_manifests(self, cell: Cell) -> list[dict[str, Any]]:
         return self.held.get(cell.digest, [])
 
 

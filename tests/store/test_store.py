@@ -1,5 +1,6 @@
 """The run store: written once, read as a union, and whole after a failure half-way."""
 
+import errno
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from nalu_bench.plan.machine import Machine
 from nalu_bench.plan.result import BlockResult
 from nalu_bench.running import check, runner
 from nalu_bench.running.jobs import Job, pending
-from nalu_bench.store import schema, writer
+from nalu_bench.store import reader, schema, writer
 from nalu_bench.store.reader import Store
 from nalu_bench.training import loop
 from nalu_bench.training.compilation import Mode
@@ -385,6 +386,21 @@ def test_a_damaged_part_is_named(store: Store, make_cell: MakeCell, file: str, d
         path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(UsageError, match=r"parts/0-24 is damaged .* delete this folder, and repeat the nalu-bench run"):
         store.curves(cell) if file == schema.CURVES else store.runs(cell)
+
+
+def test_a_part_that_cannot_be_reached_just_now_is_not_damaged(
+    store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(store, cell := make_cell(), range(1))
+
+    def stale(path: Path) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reader, "read_json", stale)
+        with pytest.raises(OSError, match="Stale file handle"):
+            Store(store.root, hashed=True).stored_seeds(cell)
+    assert store.stored_seeds(cell) == set(range(WIDTH))
 
 
 def test_blocks_in_progress_tell_their_step(store: Store, make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch) -> None:

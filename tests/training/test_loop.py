@@ -623,9 +623,29 @@ def test_a_checkpoint_of_another_version_or_mode_is_refused_with_what_differs(
     assert checkpoint.load(path, identity) is not None
     with pytest.warns(CheckpointWarning, match=r"of mode eager \(not compiled\), torch .* \(not 1.0\); it is not used"):
         assert checkpoint.load(path, identity | {"mode": "compiled", "torch": "1.0"}) is None
+    path = interrupted(make_cell(), tmp_path / "other", stop=10)
     monkeypatch.setattr("nalu_bench.plan.cell.TRAINER_VERSION", 99)
     with pytest.warns(CheckpointWarning, match=r"of version.trainer 2 \(not 99\); it is not used"):
         assert checkpoint.load(path, Single(make_cell()).identity) is None
+
+
+@pytest.mark.usefixtures("checkpoint_always")
+def test_a_checkpoint_of_another_mode_outlives_training_in_this_one_until_the_block_is_stored(
+    make_cell: MakeCell, tmp_path: Path
+) -> None:
+    path = interrupted(make_cell(), tmp_path, stop=10)
+    eager = Single(make_cell()).identity
+    compiled = eager | {"mode": "compiled"}
+    with pytest.warns(CheckpointWarning, match=r"it is not used, and kept as block\.\w+\.pt"):
+        assert checkpoint.load(path, compiled) is None
+    for step in (1, 2, 3):
+        checkpoint.save(path, {"identity": compiled, "step": step})
+    with pytest.warns(CheckpointWarning, match=r"training goes on from step 10\.$"):
+        found = checkpoint.load(path, eager)
+    assert found is not None
+    assert found["step"] == 10
+    checkpoint.remove(path)
+    assert not [*path.parent.glob("block.*")]
 
 
 @pytest.mark.parametrize("step", [1, 5, 7, 20])
