@@ -280,7 +280,7 @@ def raw_ones() -> str:
     """How many of the printed numbers that differ are squared errors as they are."""
     found = table("table8").query("verdict == 'differs' and not metric.str.startswith('claim_')", engine="python")
     raw = (found["metric"] != "relative").sum()
-    return f"Of the {len(found)} numbers that differ, {raw} are squared errors as they are"
+    return f"Of those that differ, {raw} are squared errors as they are"
 
 
 def lstm_alike() -> str:
@@ -365,6 +365,17 @@ def least_units() -> str:
     )
 
 
+def intermediate() -> str:
+    """How the printed intermediate predictions of Figure 3 fare."""
+    found = table("table3").query("metric == 'prediction' and printed != ''")
+    found = found[~found["setting"].str.contains("reads=")]
+    told = [WORDS[(found["verdict"] == each).sum()] for each in ("agrees", "differs", "uninformative")]
+    assert len(found) == sum((found["verdict"] == each).sum() for each in ("agrees", "differs", "uninformative"))
+    return "Of the {} that are compared {} agree, {} differ, and the draws of {} are too wide to tell".format(
+        len(found), *told
+    )
+
+
 # Table 5 and Figure 1
 
 
@@ -446,8 +457,9 @@ def standard(lengths: tuple[int, ...], metric: str = "ratio") -> pd.Series:
 def ten_images() -> str:
     ten, far = standard((10,)), standard((1, 100, 1000), metric="way")
     return (
-        f"Their median error is {ten.min():.2g} to {ten.max():.2g} times the reference's at ten images. At any other "
-        f"length it is {100 * far.min():.0f} % of the way from the reference's to the constant's, or more"
+        f"Their median error is {ten.min():.2g} to {ten.max():.2g} times the reference's at ten images. At every other "
+        f"length they answer as if there had been ten: their error is at least {100 * far.min():.0f} % of the way from "
+        "the reference's to the constant's"
     )
 
 
@@ -665,7 +677,8 @@ def printed_points() -> str:
     slight = differ[(differ["ours"] - differ["printed"].astype(float)).abs() < 1.5]
     assert set(slight["model"]) == {"program_lstm"}
     return (
-        f"The {len(agree)} that agree are of NALUs in the test, up to step {last:,}, where both have less than 20 %; "
+        f"The {len(agree)} that agree are of the NALU in the test, up to step {last:,}, where ours and the printed one "
+        "have less than 20 %; "
         f"{len(slight)} that differ are of the LSTM, by less than 1.5 points."
     )
 
@@ -710,7 +723,7 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         printed_limits, counters, swapped, adds_or_not, first_weights, nalu_counts, nalu_adds, nalu_multiplies,
         late_falls,
     ),
-    "table3": (least_units,),
+    "table3": (least_units, intermediate),
     "table4": (still_rising, sigmoid_in_print, sigmoid_on_the_way, error_in_print, seeds_apart),
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
     "table6": (functools.partial(not_following, "table6", "Table 7 do not follow from Table 6"), under_all, missed,
