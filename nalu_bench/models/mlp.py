@@ -24,6 +24,7 @@ class MLP(Model):
         activation: a key of `units.dense.ACTIVATIONS`; it follows every layer but the last.
         hidden: sizes of the hidden layers.
         bias: whether the layers have biases.
+        initialisation: a key of `units.dense.INITIALISATIONS`.
     """
 
     accepts: ClassVar[frozenset[str]] = frozenset({"vector"})
@@ -31,6 +32,7 @@ class MLP(Model):
     activation: str
     hidden: list[int]
     bias: bool = field(default=True, kw_only=True, metadata={"before": True})
+    initialisation: str = field(default="torch", kw_only=True, metadata={"before": "torch"})
 
     def validate(self) -> None:
         super().validate()
@@ -49,4 +51,4 @@ class MLP(Model):
         activations = [self.activation] * len(hidden) + ["linear"]
         layers = zip(sizes, sizes[1:], activations, strict=False)
         unit = registry.units.load(*self.units())
-        return Stack(*(unit(*layer, bias=self.bias) for layer in layers))
+        return Stack(*(unit(*layer, bias=self.bias, initialisation=self.initialisation) for layer in layers))

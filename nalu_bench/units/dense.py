@@ -18,6 +18,7 @@ these are of its documentation's example, in 2018 and long after (docs.pytorch.o
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "linear": lambda z: z,
     "relu": functional.relu, "relu6": functional.relu6, "leaky_relu": functional.leaky_relu,
+    "leaky_relu_quarter": lambda z: functional.leaky_relu(z, 0.25),
     "elu": functional.elu, "selu": functional.selu, "softplus": functional.softplus, "swish": functional.silu,
     "sigmoid": torch.sigmoid, "tanh": torch.tanh, "hardtanh": functional.hardtanh,
     "softsign": functional.softsign, "tanhshrink": functional.tanhshrink,
@@ -27,7 +28,8 @@ ACTIVATIONS: dict[str, Callable[..., Tensor]] = {
     "crelu": lambda z: torch.cat([functional.relu(z), functional.relu(-z)], dim=-2),
 }  # fmt: skip
 """Name -> f with torch's default constants; `prelu` takes its slope as a second argument, and `crelu` gives [relu(z),
-relu(-z)] (Shang et al. 2016, Understanding and Improving Convolutional Neural Networks via CReLU, equation 2)."""
+relu(-z)] (Shang et al. 2016, Understanding and Improving Convolutional Neural Networks via CReLU, equation 2). MXNet's
+LeakyReLU has a slope of 1/4, and is `leaky_relu_quarter`."""
 
 OUTPUTS = {"crelu": 2}
 """Outputs of an activation for each of its inputs, where there are more than one."""
@@ -36,9 +38,19 @@ SLOPE = 0.25
 """The initial slope of the PReLU: He et al. 2015, section 2.1, and torch's default."""
 
 
+INITIALISATIONS: dict[str, Callable[[int, int], tuple[float, float]]] = {
+    "torch": lambda inputs, outputs: (1 / math.sqrt(inputs), 1 / math.sqrt(inputs)),
+    "xavier": lambda inputs, outputs: (math.sqrt(6 / (inputs + outputs)), 0.0),
+}
+"""Name -> inputs and outputs of a layer -> the bounds of W and of b: torch's of a linear layer, and Glorot & Bengio's
+(2010, equation 16) with b = 0, as MXNet's `init.Xavier` draws them."""
+
+
 @register("dense", version=1)
 class Dense(Unit):
     """y = f(W x + b), with torch's initialisation of a linear layer: W, b ~ U[-1/√I, 1/√I]; b = 0 without a bias.
+
+    With `initialisation="xavier"` W ~ U[-√(6/(I+O)), √(6/(I+O))] and b = 0.
 
     Source: `torch.nn.Linear` (https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html) and the activations
     of `torch.nn` with their default constants, as in the public rebuilds of Trask et al. 2018, Figure 1. Deviations:
@@ -47,11 +59,12 @@ class Dense(Unit):
     Args:
         activation: a key of `ACTIVATIONS`.
         bias: whether there is a b.
+        initialisation: a key of `INITIALISATIONS`.
 
     Shape: (..., in_features) -> (..., out_features). A CReLU makes two of these of every row of W.
 
     Raises:
-        UsageError for an activation that does not exist, and for an odd number of outputs of a CReLU.
+        UsageError for an activation or an initialisation that does not exist, and for an odd number of outputs of a CReLU.
 
     >>> unit = Dense(2, 1, activation="hardtanh")
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.0]]), "b": torch.tensor([0.0])})
@@ -59,8 +72,12 @@ class Dense(Unit):
     [1.0]
     """
 
-    def __init__(self, in_features: int, out_features: int, activation: str = "linear", bias: bool = True) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, activation: str = "linear", bias: bool = True,
+        initialisation: str = "torch",
+    ) -> None:  # fmt: skip
         chosen("activation", activation, ACTIVATIONS)
+        self._bounds = chosen("initialisation", initialisation, INITIALISATIONS)
         super().__init__(in_features, out_features)
         self.activation = activation
         rows, left = divmod(out_features, OUTPUTS.get(activation, 1))
@@ -72,9 +89,9 @@ class Dense(Unit):
             self.slope = nn.Parameter(torch.empty(1))
 
     def initialisers(self) -> dict[str, Initialiser]:
-        r = 1 / math.sqrt(self.in_features)
+        r, b = self._bounds(self.in_features, len(self.W))
         slope: dict[str, Initialiser] = {"slope": uniform(SLOPE, SLOPE)} if self.activation == "prelu" else {}
-        bias = {"b": uniform(-r, r)} if self.b is not None else {}
+        bias = {"b": uniform(-b, b)} if self.b is not None else {}
         return {"W": uniform(-r, r)} | bias | slope
 
     def weights(self) -> dict[str, Tensor]:

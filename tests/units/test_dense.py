@@ -16,6 +16,7 @@ MODULES = {
     "elu": nn.ELU, "selu": nn.SELU, "softplus": nn.Softplus, "swish": nn.SiLU, "sigmoid": nn.Sigmoid,
     "tanh": nn.Tanh, "hardtanh": nn.Hardtanh, "softsign": nn.Softsign, "tanhshrink": nn.Tanhshrink,
     "softshrink": nn.Softshrink, "hardshrink": nn.Hardshrink, "threshold": partial(nn.Threshold, 0.1, 20),
+    "leaky_relu_quarter": partial(nn.LeakyReLU, 0.25),
 }  # fmt: skip
 OWN = {"crelu"}
 """Activations without a module of torch."""
@@ -55,6 +56,16 @@ def test_a_dense_layer_is_torchs_linear_layer_and_activation(activation: str) ->
         linear.bias.copy_(unit.b)
     x = 4 * torch.randn(50, 3, dtype=torch.float64, generator=Generator().manual_seed(0))
     torch.testing.assert_close(unit(x), MODULES[activation]().double()(linear(x)), rtol=1e-12, atol=1e-14)
+
+
+def test_xaviers_weights_are_uniform_by_inputs_and_outputs_and_biases_are_zero() -> None:
+    unit = Dense(100, 200, initialisation="xavier")
+    assert not unit.b.any()
+    r = math.sqrt(6 / 300)
+    assert 0.99 * r < unit.W.abs().max() <= r
+    assert unit.W.var().item() == pytest.approx(r**2 / 3, rel=0.03)
+    with pytest.raises(UsageError, match="unknown initialisation 'xavie'; did you mean 'xavier'"):
+        Dense(1, 1, initialisation="xavie")
 
 
 def test_weights_and_biases_are_uniform_as_torchs() -> None:

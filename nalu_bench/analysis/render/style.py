@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACTIVATION_LABELS = {
-    "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
+    "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leaky_relu_quarter": "LeakyReLU (1/4)",
+    "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
 }  # fmt: skip
 
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
