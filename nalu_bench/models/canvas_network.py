@@ -14,7 +14,8 @@ class CanvasNetwork(Network):
     (..., side, side) -> (..., O), ReLUs between. Every convolution keeps the size, but for the stride.
 
     Source: a public rebuild of Seguí et al. 2015, https://github.com/fomorians/counting-mnist, as Trask et al. 2018 do
-    not describe theirs. Deviations: channels are stored behind pixels, which is the same function, and faster.
+    not describe theirs. Deviations: channels are stored behind pixels, which is the same function, and faster; the
+    windows of the first convolution begin one pixel earlier than TensorFlow's `same` padding has them.
     """
 
     def __init__(self, side: int, head: Unit) -> None:

@@ -40,12 +40,11 @@ class Recipe:
             the published protocol's: the ramps would otherwise never begin.
         selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
             last (the last evaluation).
-        reinitialize_after: evaluations without a smaller validation error after which a seed's weights are drawn anew
-            and its optimiser starts afresh; 0 for never. The best weights of all draws are selected; the ramps of
-            penalties go on. With adam, whose corrections count from the first step, it must be 0 unless the restart
-            rule keeps the optimiser.
+        reinitialize_after: evaluations after which a seed's weights may be drawn anew, by the rule `restart`; 0 for
+            never. The best weights of all draws are selected; the ramps of penalties go on. With adam, whose
+            corrections count from the first step, it must be 0 unless the rule keeps the optimiser.
         reinitialize_counting: in_a_row, or in_total since the weights were drawn.
-        reinitialize_above: a draw is given up only if its smallest validation error is at least this.
+        reinitialize_above: the error from which on a draw is given up, see `restart`.
         reinitialize_times: how often a seed may start anew.
         loss: a name of `losses`, such as mse, smooth_l1 or cross_entropy.
         first_loss: the loss that training minimises before that, or none.
@@ -56,7 +55,7 @@ class Recipe:
         clipping: a name of `training.clippings`: none, norm (of all gradients of a seed together) or value.
         clip_at: the largest norm or absolute value.
         updates: a name of `training.updates`: together, or alternating, which trains weights and gates in turns and
-            the penalties in updates of their own; it needs an optimiser without corrections, and units with gates.
+            the penalties in updates of their own; it needs units with gates, and an optimiser that takes turns.
         streams: a name of `training.random`: where all random numbers come from.
         kernels: a name of `training.kernels`: torch, or own, which is faster but rounds otherwise (other runs).
     """

@@ -8,7 +8,9 @@ from nalu_bench.plan.recipe import Recipe
 
 
 def factors(penalty: Penalty, steps: Tensor, scale: float) -> Tensor:
-    """λ(t) of a penalty at the given steps, float64, see `Penalty`; the first step has t = 0, as in the authors' loops.
+    """λ(t) of a penalty at the given steps, float64, see `Penalty`; the first step has t = 0.
+
+    So have the authors' loops, but for that of sequential MNIST, which begins with t = 1.
 
     Args:
         scale: the recipe's factor on all lengths in steps.

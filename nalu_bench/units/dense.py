@@ -64,7 +64,7 @@ class Dense(Unit):
     Shape: (..., in_features) -> (..., out_features). A CReLU makes two of these of every row of W.
 
     Raises:
-        UsageError for an activation or an initialisation that does not exist, and for an odd number of outputs of a CReLU.
+        UsageError for an unknown activation or initialisation, and for an odd number of outputs of a CReLU.
 
     >>> unit = Dense(2, 1, activation="hardtanh")
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.0]]), "b": torch.tensor([0.0])})

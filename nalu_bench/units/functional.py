@@ -48,7 +48,7 @@ def nac_weight(W_hat: Tensor, M_hat: Tensor) -> Tensor:
 def sparsity_penalty(W: Tensor, complement: Tensor) -> Tensor:
     """R_sparse = mean min(|W|, |complement|); complement is 1 - |W| (NAU, eq. 6) or 1 - W (NMU, eq. 11).
 
-    Madsen & Johansen 2020.
+    Madsen & Johansen 2020. W and complement have one shape, of any dimensions; the result is a scalar.
     """
     return torch.minimum(W.abs(), complement.abs()).mean()
 
@@ -59,7 +59,8 @@ def input_penalty(W: Tensor, inputs: Tensor, neutral: float) -> Tensor:
     An input that a weight shuts out shall on the average be neutral: 1 for a product, 0 for a sum. So an encoder before
     the unit gets a gradient before the weights have found their values.
 
-    Source: Madsen & Johansen 2020, appendix, sequential MNIST, and their code. Deviations: none.
+    Source: Madsen & Johansen 2020, appendix, sequential MNIST, and their code. Deviations: none from the paper. Their
+    code gives it the inputs as a unit sees them, which for NAC•,NMU are log(|x| + ε), with the minimum at z̄ = e.
     """
     mean = inputs.reshape(-1, inputs.shape[-1]).mean(0)
     return ((1 - W.abs()) * (neutral - mean).square()).mean()

@@ -61,7 +61,7 @@ class NPU(Unit):
 
     Raises:
         UsageError for an initialisation that does not exist, for a parameter to clamp that the unit does not have, and
-        for an epsilon below 0.
+        for an epsilon outside of [0, 1).
 
     >>> unit = NPU(3, 1)
     >>> W_re, g = torch.tensor([[1.0, -1.0, 0.0]]), torch.tensor([1.0, 1.0, 0.0])

@@ -99,7 +99,7 @@ class NMRU(Unit):
     Shape: (..., in_features) -> (..., out_features). `weights` gives the halves of W for x and for 1 / x.
 
     Raises:
-        UsageError for an epsilon below 0.
+        UsageError for an epsilon outside of [0, 1).
 
     >>> unit = NMRU(2, 1)
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 0.0, 0.0, 1.0]])})
