@@ -22,8 +22,7 @@ from nalu_bench.analysis.stats.verdicts import counts
 from nalu_bench.analysis.table import file
 from nalu_bench.analysis.table.line import Line
 from nalu_bench.analysis.table.place import KEYS
-from nalu_bench.errors import UsageError, damage_named, unknown
-from nalu_bench.plan import experiment, sweep
+from nalu_bench.errors import UsageError, damage_named
 from nalu_bench.plan.blocks import ranges_text
 from nalu_bench.plan.experiment import Experiment
 
@@ -166,22 +165,10 @@ class Loaded:
 
 
 def load(name: str, budget: str | None = None) -> Loaded:
-    """The results of an experiment, those of the largest budget unless another is asked for.
+    """The results of an experiment or a sweep, those of the largest budget unless another is asked for.
 
     Raises:
-        UsageError for an unknown experiment, and for one without results.
+        UsageError for an unknown experiment or sweep, and for an experiment without results.
     """
-    if name.startswith(f"{sweep.FOLDER}/"):
-        return _sweep(name, budget)
-    chosen = experiment.load(name)
+    chosen = folders.named(paths.results_dir(), name)
     return Loaded(chosen, folders.find(chosen, paths.results_dir(), budget))
-
-
-def _sweep(name: str, budget: str | None) -> Loaded:
-    """The results of a sweep from the command line."""
-    folders.sweep_words(paths.results_dir(), name)
-    folder = paths.results_dir() / folders.LOCAL / name
-    manifest = read_manifest(folder) or {}
-    if budget not in (None, known := manifest["budget"]["name"]):
-        raise unknown(f"budget with results of {name}", str(budget), [known])
-    return Loaded(folders.experiment_of(manifest), folder)

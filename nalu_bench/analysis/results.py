@@ -38,8 +38,6 @@ from nalu_bench.store.reader import Store
 from nalu_bench.store.schema import TRAINED
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from nalu_bench.plan.compose import Plan
 
 
@@ -247,7 +245,7 @@ def _render(kind: Kind, source: Path, stage: Path) -> Report:
     return report
 
 
-def draw(kind: Kind, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+def draw(kind: Kind, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
     """The figure of a report and the numbers in it; it says which data stand in for those of the source."""
     figure, drawn = kind.figure(measured.trained, lines)
     style.mark(figure, stand_ins(measured.manifest))

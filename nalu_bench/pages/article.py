@@ -48,14 +48,14 @@ LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 def article(experiments: Sequence["Loaded"]) -> str:
     """The document in Markdown. Its links are those of a file in the folder of results."""
     discarded = _discarded()
-    papers = [_Paper(folder) for folder in dict.fromkeys(one.experiment.folder for one in experiments)]
+    papers = [_Page(folder / "README.md") for folder in dict.fromkeys(one.experiment.folder for one in experiments)]
     printed = {one.experiment.folder for one in experiments if one.experiment.published.exists()}
     parts = {name: part for one in experiments for name, part in one.manifest["parts"].items()}  # some are shared
     own = sum(one.experiment.folder not in printed for one in experiments)
     lost = sum(float(row["core_seconds"]) for row in discarded)
     return rendered(
         "article.md", **title_page(paths.citation()), **_rules(),
-        experiments=experiments, papers=papers, pages=list(map(_Page, experiments)),
+        experiments=experiments, papers=papers, pages=[_Page(one.experiment.page, _title(one)) for one in experiments],
         own=own, references=[paper.reference for paper in papers if paper.folder in printed and paper.reference],
         questions=_by_question(experiments), by_unit=_by_unit(experiments, papers),
         same_seeds=tally.on_same_seeds(experiments), scope=_scope(experiments),
@@ -88,57 +88,37 @@ def page(text: str) -> str:
 
 
 class _Page:
-    """The page of an experiment, its sections with headings and links that suit the document."""
+    """The page of an experiment, or the README of a paper, with headings and links that suit the document.
 
-    def __init__(self, loaded: "Loaded") -> None:
-        self.title = _title(loaded)
-        self._path = loaded.experiment.page
+    Attributes:
+        folder: where it lies. title: the one that is given, or that of a README.
+        first: its first paragraph; empty if there is none.
+    """
+
+    def __init__(self, path: Path, title: str = "") -> None:
+        text = require_file(path).read_text(encoding="utf-8") if path.exists() else ""
+        self.folder = path.parent
+        self.title = title or text.partition("\n")[0].lstrip("# ") or self.folder.name
+        self._text = LINK.sub(lambda link: _moved(link[1], path), prose.plain(text))
+        _, self.first, *_ = [*self._text.split("\n\n"), ""]
 
     @property
     def warning(self) -> str:
         """Its first paragraph, if this says in bold what a reader must know before all else."""
-        first = _paragraph(self._path)
-        return first if first.startswith("**") else ""
-
-    def section(self, heading: str) -> str:
-        """The section of this heading; empty if the page has none."""
-        return _section(self._path, heading)
-
-
-class _Paper:
-    """The README of a paper."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.name, self._path = folder, folder.name, folder / "README.md"
-        self.title = _read(self._path).partition("\n")[0].lstrip("# ") or self.name
+        return self.first if self.first.startswith("**") else ""
 
     @property
     def reference(self) -> str:
-        """Its first paragraph: authors, title, place."""
-        return " ".join(_paragraph(self._path).split())
+        """Its first paragraph in one line, which is authors, title and place in the README of a paper."""
+        return " ".join(self.first.split())
 
     def section(self, heading: str) -> str:
-        return _section(self._path, heading)
+        """The section of this heading; empty if the page has none."""
+        return re.sub(r"^#+ ", "#### ", prose.section(self._text, heading), flags=re.MULTILINE).strip()
 
 
 def _title(loaded: "Loaded") -> str:
     return escaped(loaded.experiment.about)
-
-
-def _read(path: Path) -> str:
-    """The text of a page; empty if there is none."""
-    return require_file(path).read_text(encoding="utf-8") if path.exists() else ""
-
-
-def _paragraph(path: Path) -> str:
-    """The first paragraph below the title; empty if there is none."""
-    _, first, *_ = [*prose.plain(_read(path)).split("\n\n"), ""]
-    return LINK.sub(lambda link: _moved(link[1], path), first)
-
-
-def _section(path: Path, heading: str) -> str:
-    text = prose.section(_read(path), heading)
-    return re.sub(r"^#+ ", "#### ", LINK.sub(lambda link: _moved(link[1], path), prose.plain(text)), flags=re.M).strip()
 
 
 def _moved(link: str, path: Path) -> str:
@@ -204,8 +184,8 @@ def _numbers(experiments: Sequence["Loaded"]) -> str:
     return _table(tally.by_experiment(experiments), "experiment", "numbers", "how many", *map(str, tally.COUNTED))
 
 
-def _by_unit(experiments: Sequence["Loaded"], papers: Sequence[_Paper]) -> str:
-    header, rows = tally.by_unit(experiments, {paper.name: paper.title for paper in papers})
+def _by_unit(experiments: Sequence["Loaded"], papers: Sequence[_Page]) -> str:
+    header, rows = tally.by_unit(experiments, {paper.folder.name: paper.title for paper in papers})
     return _table(rows, *header)
 
 

@@ -22,7 +22,6 @@ from nalu_bench.plan import experiment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.figure import Figure
 
 INDEX, CLAIMS, LISTING, ARTICLE = "index.html", "claims.png", "README.md", "article.md"
 
@@ -48,7 +47,7 @@ def index(results: Path) -> Path:
     return written
 
 
-def _draw(figure: "Figure", path: Path) -> None:
+def _draw(figure: "style.Figure", path: Path) -> None:
     """Save a picture of few colours in a small file."""
     from PIL import Image
 

@@ -2,15 +2,10 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.pages.claims import OPEN, SIGNS, Claim, Outcome, by_question
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LOOKS = {
     Outcome.HOLDS: Verdict.AGREES, Outcome.FAILS: Verdict.DIFFERS, Outcome.MIXED: Verdict.INCONCLUSIVE,
@@ -41,7 +36,7 @@ def drawable(claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if claim.outcome is not Outcome.UNTESTED and not claim.own]
 
 
-def overview(claims: Sequence[Claim]) -> "Figure":
+def overview(claims: Sequence[Claim]) -> "style.Figure":
     """A row for each `drawable` claim: its sign, the claim, who says so, and what came out or why it is not decided."""
     ordered = [claim for part in by_question(claims).values() for claim in part]
     parts = {outcome: [claim for claim in ordered if claim.outcome is outcome] for outcome in LOOKS}
@@ -73,7 +68,7 @@ def _texts(claim: Claim) -> tuple[list[str], list[str]]:
     return said, found
 
 
-def _row(axis: "Axes", place: float, claim: Claim, said: Sequence[str], found: Sequence[str]) -> None:
+def _row(axis: "style.Axes", place: float, claim: Claim, said: Sequence[str], found: Sequence[str]) -> None:
     color = style.verdict(LOOKS[claim.outcome]).color
     axis.text(0, place, SIGNS[claim.outcome], fontsize=10, fontweight="bold", va="top", color=color)
     for number, text in enumerate([*said, *found]):

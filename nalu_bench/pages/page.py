@@ -23,8 +23,6 @@ from nalu_bench.pages.svg import svg
 from nalu_bench.pages.tally import compared
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from nalu_bench.analysis.loaded import Loaded
 
 LARGEST = 1_950_000
@@ -137,7 +135,7 @@ def _told(loaded: "Loaded") -> dict[str, str]:
     return {name: document.part(section, beside, loaded.folder) for name, section in sections.items()}
 
 
-def _forests(loaded: "Loaded") -> "Iterator[tuple[str, Figure]]":
+def _forests(loaded: "Loaded") -> "Iterator[tuple[str, style.Figure]]":
     """The first forest plots; the tables below them have all numbers."""
     shares = [name for name, span in loaded.kind.metrics.items() if span == (0, 1)]
     return itertools.islice(forests(loaded.report.lines, loaded.kind.named, shares), FORESTS)
@@ -152,7 +150,7 @@ def _about_runs(loaded: "Loaded", *, listed: bool) -> Iterator[Section]:
 def _curves(loaded: "Loaded", room: int) -> Section:
     cells = learning_curves.cells(loaded.measured)
 
-    def draw(some: Sequence[Any]) -> "Figure":
+    def draw(some: Sequence[Any]) -> "style.Figure":
         return learning_curves.picture(loaded.measured, some)
 
     drawn, shown = _drawn(cells, draw, "learning curves of cells", room)
@@ -175,7 +173,9 @@ def _rest(loaded: "Loaded", shown: int, count: int, what: str, method: str) -> d
     return {"shown": shown, "all": count, "what": what, "method": method, "name": name, "model": model}
 
 
-def _drawn(panels: Sequence[Any], draw: "Callable[[Sequence[Any]], Figure]", label: str, room: int) -> tuple[str, int]:
+def _drawn(
+    panels: Sequence[Any], draw: "Callable[[Sequence[Any]], style.Figure]", label: str, room: int
+) -> tuple[str, int]:
     """Pictures of the first panels, `MOST` or as many as there are bytes for; and how many panels these are."""
     text, shown = "", 0
     for start in range(0, min(len(panels), MOST), PANELS):

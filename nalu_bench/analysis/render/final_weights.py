@@ -1,7 +1,7 @@
 """Final weights: are they at -1, 0 and 1, and how far are the gates open?"""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,16 +11,13 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.learning_curves import title
 from nalu_bench.errors import UsageError
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 COLUMNS, BINS = 4, 60
 
 NEAR = 0.01
 """A weight counts as being at a number if it is this near."""
 
 
-def picture(measured: Measured, **words: str) -> "Figure":
+def picture(measured: Measured, **words: str) -> "style.Figure":
     """The weights of the cells that have these words, such as model="nmu".
 
     Raises:
@@ -32,7 +29,7 @@ def picture(measured: Measured, **words: str) -> "Figure":
     return draw(found)
 
 
-def draw(some: Sequence[tuple[str, np.ndarray]]) -> "Figure":
+def draw(some: Sequence[tuple[str, np.ndarray]]) -> "style.Figure":
     """A histogram for each title and its entries."""
     columns = min(COLUMNS, len(some))
     rows = -(-len(some) // columns)

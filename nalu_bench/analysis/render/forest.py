@@ -6,16 +6,11 @@ A thin line is the range of our seeds, where the printed number is held against 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.measures import by_measure, labels
 from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.analysis.table.line import Line
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ROWS = 30
 """The most numbers in one picture."""
@@ -40,7 +35,7 @@ Scale = tuple[str, dict[str, float]]
 
 def forests(
     lines: Sequence[Line], named: Mapping[str, str], shares: Collection[str] = ()
-) -> "Iterator[tuple[str, Figure]]":
+) -> "Iterator[tuple[str, style.Figure]]":
     """A title and a picture for every measure with printed numbers that are compared, several where there are many.
 
     Args:
@@ -59,9 +54,9 @@ def forests(
             yield f"{title}, {number + 1} of {count}" if count > 1 else title, _drawn(part[some], names[some], scale)
 
 
-def _drawn(lines: Sequence[Line], names: Sequence[str], scale: Scale) -> "Figure":
+def _drawn(lines: Sequence[Line], names: Sequence[str], scale: Scale) -> "style.Figure":
     figure, axes = style.new_figure(WIDTH, 0.5 + 0.22 * len(lines))
-    axis: Axes = axes[0][0]
+    axis: style.Axes = axes[0][0]
     for place, line in enumerate(lines):
         _row(axis, place, line)
     axis.set_yticks(range(len(lines)), names, fontsize=7)
@@ -76,7 +71,7 @@ def _drawn(lines: Sequence[Line], names: Sequence[str], scale: Scale) -> "Figure
     return figure
 
 
-def _row(axis: "Axes", place: int, line: Line) -> None:
+def _row(axis: "style.Axes", place: int, line: Line) -> None:
     """The printed number above the middle of its row, ours below it."""
     look = style.verdict(line.verdict or Verdict.NOT_COMPARABLE)
     value, low, high = _printed(line)

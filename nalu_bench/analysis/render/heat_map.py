@@ -1,22 +1,17 @@
 """Heat maps of shares, one below the other, narrow enough for a phone."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.render import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 WIDTH = 5.6
 """Inches. Numbers of 7 points are readable on 390 pixels."""
 
 
-def heat_maps(maps: Mapping[str, pd.DataFrame], about: str) -> "Figure":
+def heat_maps(maps: Mapping[str, pd.DataFrame], about: str) -> "style.Figure":
     """A map for every heading: its rows and columns are labelled, every share is written in percent.
 
     Args:
@@ -32,7 +27,7 @@ def heat_maps(maps: Mapping[str, pd.DataFrame], about: str) -> "Figure":
     return figure
 
 
-def _draw(axis: "Axes", shares: pd.DataFrame) -> None:
+def _draw(axis: "style.Axes", shares: pd.DataFrame) -> None:
     grid = shares.to_numpy(float)
     axis.imshow(grid, cmap="cividis", vmin=0, vmax=1, aspect="auto")
     for row, column in np.argwhere(np.isfinite(grid)):

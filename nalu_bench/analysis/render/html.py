@@ -119,9 +119,11 @@ def _reason(number: int, line: Line, cells: Mapping[Place, str]) -> dict[str, An
 
 def _printed(printed: Printed) -> str:
     """A printed number as it stands in the source, but for the form of long ones, which may be computed."""
-    digits = printed.text.partition(".")[0]
-    computed = len(printed.text) > MOST or (digits.isdecimal() and len(digits) > LONG)
-    return _limit(printed.text) if computed and not printed.in_words else printed.text
+    number = printed.text.lstrip("<>")
+    digits = number.partition(".")[0]
+    if printed.in_words or not (len(number) > MOST or (digits.isdecimal() and len(digits) > LONG)):
+        return printed.text
+    return printed.text.removesuffix(number) + _limit(number)
 
 
 def _limit(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,6 @@ from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured, cells_with
 from nalu_bench.analysis.render import style
 from nalu_bench.plan.setting import Setting
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDEST = 44
 """Letters in a line of a title."""
@@ -42,7 +38,9 @@ def cells(measured: Measured, seeds: Collection[int] | None = None, **words: str
     return [line for line in cells_with(measured, words) if (curves["cell"] == line["cell"]).any()]
 
 
-def picture(measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None) -> "Figure":
+def picture(
+    measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collection[int] | None = None
+) -> "style.Figure":
     """A panel for each cell, with all its seeds or with some."""
     columns = min(COLUMNS, len(cells))
     rows = -(-len(cells) // columns)
@@ -55,7 +53,7 @@ def picture(measured: Measured, cells: Sequence[dict[str, Any]], seeds: Collecti
     return figure
 
 
-def _panel(axis: "Axes", measured: Measured, cell: dict[str, Any], seeds: Collection[int] | None) -> None:
+def _panel(axis: "style.Axes", measured: Measured, cell: dict[str, Any], seeds: Collection[int] | None) -> None:
     """One cell: a measure on every split against the step."""
     entry = measured.manifest["cells"][cell["cell"]]
     task = registry.tasks.load(entry["identity"]["task"]["kind"])
@@ -84,7 +82,7 @@ def _panel(axis: "Axes", measured: Measured, cell: dict[str, Any], seeds: Collec
     axis.minorticks_off()
 
 
-def _lines(axis: "Axes", curves: pd.DataFrame, column: str, label: str, look: dict[str, Any]) -> None:
+def _lines(axis: "style.Axes", curves: pd.DataFrame, column: str, label: str, look: dict[str, Any]) -> None:
     from matplotlib.collections import LineCollection
 
     table = curves.pivot_table(index="step", columns="seed", values=column, dropna=False)

@@ -1,6 +1,6 @@
 """The share of seeds solved by each step, as a figure."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,10 +8,6 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import wilson_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 POINTS = 500
 """Points drawn of a long curve for each of two scales, linear and logarithmic."""
@@ -24,7 +20,7 @@ MOST_ENTRIES, LINES = 4, 3
 """Of a line of the legend, and lines of it; a longer one names the models alone."""
 
 
-def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[Figure, pd.DataFrame]":
+def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tuple[style.Figure, pd.DataFrame]":
     """Draw one panel per operation: curves with Wilson bands, and the printed rate and median as symbols.
 
     Cells of one model that differ by their setting have its colour. The first has the band and the printed symbols, and
@@ -54,7 +50,7 @@ def solved_by_step(runs: pd.DataFrame, table: pd.DataFrame, scale: str) -> "tupl
     return figure, pd.concat(drawn, ignore_index=True)[["series", *apart, "step", "share", "low", "high"]]
 
 
-def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> pd.DataFrame:
+def _panel(axis: "style.Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> pd.DataFrame:
     """Draw the cells of one operation. Returns the numbers drawn."""
     drawn: list[pd.DataFrame] = []
     rates: list[float] = []
@@ -72,7 +68,7 @@ def _panel(axis: "Axes", runs: pd.DataFrame, table: pd.DataFrame, last: int) -> 
     return pd.concat(drawn, ignore_index=True)
 
 
-def _draw_share(axis: "Axes", share: pd.DataFrame, label: str, model: str, number: int) -> None:
+def _draw_share(axis: "style.Axes", share: pd.DataFrame, label: str, model: str, number: int) -> None:
     """Draw the curve of one cell, the cell of its model with this number."""
     look = style.drawing(model)
     width: dict[str, Any] = {"linewidth": 0.7} if number else {}
@@ -82,7 +78,9 @@ def _draw_share(axis: "Axes", share: pd.DataFrame, label: str, model: str, numbe
         axis.fill_between(share["step"], share["low"], share["high"], color=look["color"], alpha=0.15, linewidth=0)
 
 
-def _draw_printed(axis: "Axes", printed: dict[str, str], last: int, model: str, rates: list[float]) -> pd.DataFrame:
+def _draw_printed(
+    axis: "style.Axes", printed: dict[str, str], last: int, model: str, rates: list[float]
+) -> pd.DataFrame:
     """Draw the printed rate and median of a model, and add the rate to `rates`. Returns the numbers drawn."""
     look = style.drawing(model)
     rate, median = float(printed["success_rate"]), float(printed.get("solved_at_median") or "nan")
@@ -92,7 +90,7 @@ def _draw_printed(axis: "Axes", printed: dict[str, str], last: int, model: str, 
     return pd.DataFrame({"step": [median, last], "share": [rate / 2, rate]})
 
 
-def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal: int) -> None:
+def _draw_rate(axis: "style.Axes", last: int, rate: float, look: dict[str, Any], equal: int) -> None:
     """Draw the printed rate at the last step, moved to the left by one place for each of `equal` equal rates."""
     from matplotlib.transforms import offset_copy
 
@@ -102,7 +100,7 @@ def _draw_rate(axis: "Axes", last: int, rate: float, look: dict[str, Any], equal
     )
 
 
-def _set_steps(axis: "Axes", first: int, last: int, scale: str, most: int) -> None:
+def _set_steps(axis: "style.Axes", first: int, last: int, scale: str, most: int) -> None:
     """Set up the axis of training steps, a linear one with at most so many intervals."""
     if scale == "log":
         axis.set_xscale("log")
@@ -112,7 +110,7 @@ def _set_steps(axis: "Axes", first: int, last: int, scale: str, most: int) -> No
         style.steps_along(axis, most)
 
 
-def _explain(figure: "Figure", axes: "NDArray[Any]") -> None:
+def _explain(figure: "style.Figure", axes: "NDArray[Any]") -> None:
     """Add title and legend: inside a single panel, outside of several."""
     title = ["Lines: ours with 95 % Wilson band.  Hollow: printed rate.", "×: printed median, at half the printed rate"]
     if len(axes) == 1:

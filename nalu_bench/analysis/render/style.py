@@ -13,8 +13,8 @@ from nalu_bench.analysis.table.formats import steps
 from nalu_bench.plan import looks
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes  # for the annotations of all that draw
+    from matplotlib.figure import Figure as Figure
 
 ACTIVATION_LABELS = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "leaky_relu_quarter": "LeakyReLU (1/4)",

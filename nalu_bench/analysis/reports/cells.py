@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench import registry
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import all_failed, solved_facts, solved_ones
+from nalu_bench.analysis.measure.solved import all_failed, solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, against_printed, row_of
 from nalu_bench.analysis.stats import medians
@@ -23,10 +23,6 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.plan.cell import Cell
 from nalu_bench.plan.criteria import judged_by
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SOLVED: dict[str, tuple[str, Format]] = {
     "success_rate": ("Solved", percent),
@@ -52,10 +48,6 @@ class Cells(Kind):
 
     bounds = True
     of_failures = True
-
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        found = self.criteria(cell, others)
-        return solved_facts(runs, curves, found["threshold"], cell.task) if "threshold" in found else runs
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         return judged_by(cell)
@@ -91,7 +83,7 @@ class Cells(Kind):
             header += [" ".join(error) + ", median", *(["printed", "verdict"] if error in printed else [])]
         return [Table(self.experiment.title, header, rows)]
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """A panel for the success rate and for every error, a line a cell; bars are 95 % intervals."""
         panels = grouped(
             [line for line in lines if line.place.split or line.place.metric == "success_rate"],
@@ -171,7 +163,7 @@ def _told(place: Place, word: str) -> str:
     return style.operation_label(place.task, place.operation) if word == "operation" else place.task
 
 
-def _draw(axis: "Axes", places: Sequence[Place], lines: Sequence[Line]) -> None:
+def _draw(axis: "style.Axes", places: Sequence[Place], lines: Sequence[Line]) -> None:
     """The numbers of one panel; an axis of errors is logarithmic where these span a decade."""
     at: Mapping[Place, int] = {place: number for number, place in enumerate(places)}
     values = np.array([line.ours.value for line in lines])

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, both_called, count_note
 from nalu_bench.analysis.measure.record import POINTS
+from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.printed.published import check_metrics, check_words, line, read, typed
 from nalu_bench.analysis.printed.recomputed import add_recomputed
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.compare import compare_rates
+from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, not_comparable, other_length
 from nalu_bench.analysis.stats.words import Better
@@ -28,9 +31,6 @@ from nalu_bench.plan.experiment import Experiment
 from nalu_bench.plan.schemas import filled
 from nalu_bench.plan.setting import Setting
 from nalu_bench.tasks.task import Task
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass
@@ -191,9 +191,11 @@ class Kind:
         """`runs` of one cell with further columns of facts, found in its whole curves.
 
         `others` are all runs of roles other than "cell", such as references to judge by. Their `task`, `setting` and
-        `operation` tell what they refer to. Runs of such a role are judged first, and with no `others`.
+        `operation` tell what they refer to. Runs of such a role are judged first, and with no `others`. The facts are
+        those of `solved_facts`, if the criteria have a threshold.
         """
-        return runs
+        found = self.criteria(cell, others)
+        return solved_facts(runs, curves, found["threshold"], cell.task) if "threshold" in found else runs
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
         """The criteria by which the facts of a cell were judged, for the manifest. `others` as in `facts`."""
@@ -231,7 +233,7 @@ class Kind:
         """What its answers tell, as a heading."""
         return ""
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """A picture of the result, and the numbers drawn in it."""
         raise NotImplementedError
 
@@ -267,6 +269,19 @@ def check_lengths(kind: str, cells: Sequence[Wanted]) -> None:
             )
 
 
+def check_one(name: str, cells: Sequence[Wanted], role: str, *apart: str) -> None:
+    """Raise UsageError for two cells of a role, such as reference, with the same words, such as operation."""
+    seen: dict[tuple[Any, ...], Wanted] = {}
+    for want in (want for want in cells if want.role == role):
+        other = seen.setdefault(tuple(getattr(place_of(want), word) for word in apart), want)
+        if other is not want:
+            each = f" for each {' and '.join(apart)}" if apart else ""
+            raise UsageError(
+                f"{name} must have one cell of the role {role}{each}, got {other.label()} and {want.label()}; leave "
+                "one of them out."
+            )
+
+
 def place_of(want: Wanted) -> Place:
     """The place of a cell."""
     operation = str(want.setting().get("operation", ""))
@@ -295,6 +310,12 @@ def against_rate(solved: int, asked: int) -> Compare:
         return compare_rates(solved, asked, round(printed.number() * printed.n_seeds), printed.n_seeds)
 
     return compare
+
+
+def rate_row(experiment: Experiment, place: Place, count: int, runs: pd.DataFrame) -> Row:
+    """The row of the share of a cell's runs that so many are, with Wilson's interval, held against a printed one."""
+    rate = Value(count / len(runs), *wilson_interval(count, len(runs)))
+    return row_of(place, rate, runs, compare=at_full_length(experiment, runs, against_rate(count, len(runs))))
 
 
 def row_of(place: Place, ours: Value, runs: pd.DataFrame, *notes: str, compare: Compare | None = None) -> Row:

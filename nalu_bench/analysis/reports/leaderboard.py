@@ -5,19 +5,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import solved_facts, solved_ones
+from nalu_bench.analysis.measure.solved import solved_ones
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.advice import RELIABLE, Rates, told
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
+from nalu_bench.analysis.reports.criterion import ByCriterion
+from nalu_bench.analysis.reports.kind import Kind, Settings, rate_row
 from nalu_bench.analysis.stats.compare import compare_rates
-from nalu_bench.analysis.stats.intervals import median_interval, range_note, wilson_interval
+from nalu_bench.analysis.stats.intervals import median_interval, range_note
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import Verdict, settle
 from nalu_bench.analysis.table.file import frame
@@ -25,14 +26,10 @@ from nalu_bench.analysis.table.formats import Format, percent, scientific, steps
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
+from nalu_bench.errors import UsageError
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.criteria import needed
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 SPLIT = "extrapolation"
 
@@ -58,7 +55,7 @@ class LeaderboardSettings(Settings):
 
 
 @register("leaderboard", version=1)
-class Leaderboard(Kind):
+class Leaderboard(ByCriterion):
     """A heat map for every operation, rows units, the best first, columns ranges; and what to take for which operation.
 
     * success rate: solved seeds over seeds asked for, with Wilson's interval; a printed rate stands beside the one by
@@ -87,22 +84,23 @@ class Leaderboard(Kind):
 
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
-        for want in cells:
-            self.criteria(want.cell, pd.DataFrame())
+        tasks = dict.fromkeys(want.cell.task.name for want in cells)
+        if len(tasks) > 1:
+            raise UsageError(
+                f"a leaderboard must be on one task, because it ranks units by operation, and {self.experiment.name} "
+                f"is on {' and '.join(tasks)}; give each task an experiment of its own."
+            )
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        found = self.criteria(cell, others)
-        judged = solved_facts(runs, curves, found["threshold"], cell.task)
         further = {
-            f"solved_{name}": cell.task.solves(runs[cell.task.judges], found[f"threshold_{name}"])
+            f"solved_{name}": cell.task.solves(runs[cell.task.judges], self.needed(cell, name)["threshold"])
             for name in self.report.also
         }
-        return judged.assign(**further)
+        return super().facts(cell, runs, curves, others).assign(**further)
 
     def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        found = needed(cell, self.report.criterion, "a leaderboard")
-        return found | {f"threshold_{name}": needed(cell, name, "a leaderboard")["threshold"]
-                        for name in self.report.also}  # fmt: skip
+        further = {f"threshold_{name}": self.needed(cell, name)["threshold"] for name in self.report.also}
+        return super().criteria(cell, others) | further
 
     def rows(self, measured: Measured) -> list[Row]:
         cells = [(place, runs.assign(solved=solved_ones(runs))) for place, runs in by_cell(measured.runs)]
@@ -123,13 +121,10 @@ class Leaderboard(Kind):
         further = {
             f"{RATE}_{name}": runs[f"solved_{name}"].astype("boolean").fillna(False) for name in self.report.also
         }
-        rows = []
-        for metric, solved in {RATE: runs["solved"], **further}.items():
-            count, asked = int(solved.sum()), len(runs)
-            rate = Value(count / asked, *wilson_interval(count, asked))
-            compare = at_full_length(self.experiment, runs, against_rate(count, asked))
-            rows.append(row_of(place.at(split=SPLIT, metric=metric), rate, runs, compare=compare))
-        return rows
+        return [
+            rate_row(self.experiment, place.at(split=SPLIT, metric=metric), int(solved.sum()), runs)
+            for metric, solved in {RATE: runs["solved"], **further}.items()
+        ]
 
     def _unit(
         self, unit: Place, cells: Sequence[pd.DataFrame], wins: int, losses: int, measured: Measured
@@ -227,7 +222,7 @@ class Leaderboard(Kind):
         header = ["", self.report.axis, "Unit", "printed by", "printed", "verdict", *criteria.values()]
         return Table(f"Share of seeds solved beside the printed one ({self.experiment.source})", header, rows)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The share of solved seeds of every unit on every range, a map for each operation, the best unit on top."""
         maps = {}
         for name, part in self._by_operation(lines).items():

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import passing, solved_facts, solved_ones
+from nalu_bench.analysis.measure.solved import passing, solved_ones
 from nalu_bench.analysis.printed.seeds import read_seeds
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.solved_curves import solved_by_step
+from nalu_bench.analysis.reports.criterion import ByCriterion
 from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
 from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
 from nalu_bench.analysis.stats.compare import compare_medians, compare_rates
@@ -40,13 +41,9 @@ from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, 
 from nalu_bench.analysis.table.line import Line, Printed, Row, Value, by_metric, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED, Place
 from nalu_bench.errors import unknown
-from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.criteria import needed
+from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METRICS: dict[str, tuple[str, Format]] = {
     "success_rate": ("Success rate", percent),
@@ -78,7 +75,7 @@ class SuccessSettings(Settings):
 
 
 @register("success", version=1)
-class Success(Kind):
+class Success(ByCriterion):
     """Rows are models, or a model and a setting; columns are the four statistics over seeds.
 
     * success rate: solved seeds over seeds asked for, Wilson interval;
@@ -137,8 +134,6 @@ class Success(Kind):
         if self.report.step_axis not in AXES:
             raise unknown(f"step_axis in the report of {self.experiment.name}", self.report.step_axis, AXES)
         super().check(cells)
-        for want in cells:
-            self.criteria(want.cell, pd.DataFrame())
 
     def check_printed(self, everything: Sequence[Wanted]) -> None:
         super().check_printed(everything)
@@ -150,14 +145,8 @@ class Success(Kind):
             if not any(fnmatchcase(metric, pattern) for pattern in self.metrics):
                 raise unknown(f"metric of not_comparable {where}", metric, self.metrics)
 
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
-
-    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        return needed(cell, self.report.criterion, "a report of successes")
-
     def rows(self, measured: Measured) -> list[Row]:
-        cells = list(by_cell(_complete(self._in_order_of_layout(measured.runs))))
+        cells = sorted(by_cell(_complete(measured.runs)), key=lambda cell: self._rank(cell[0]))
         rows = [row for place, runs in cells for row in self._rows(place, runs)]
         return [*rows, *claim_rows(self.report.claims, cells, self.split)]
 
@@ -244,25 +233,21 @@ class Success(Kind):
         """Metric -> its column in the table, and its format."""
         return METRICS | {metric: (f"Error below {limit:g}", percent) for metric, (_, limit) in self.further.items()}
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Share of seeds solved by each step, one panel an operation."""
         return solved_by_step(_complete(measured.runs), frame(parted(self._in_order(lines))[1]), self.report.step_axis)
 
     def _in_order(self, lines: Sequence[Line]) -> list[Line]:
-        """The lines in the order of `layout`; words that are not in it come last."""
+        """The lines in the order of `layout`."""
+        return sorted(lines, key=lambda line: self._rank(line.place))
 
-        def place(line: Line) -> list[int]:
-            words = line.place.words()
-            return [_rank(order, words[name]) for name, order in self.report.layout.items()]
-
-        return sorted(lines, key=place)
-
-    def _in_order_of_layout(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """The runs in the order of `layout`, see `_in_order`."""
-        layout = self.report.layout
-        places = pd.DataFrame({name: [_rank(order, word) for word in runs[name]] for name, order in layout.items()})
-        places.index = runs.index
-        return runs.loc[places.sort_values([*layout], kind="stable").index] if layout else runs
+    def _rank(self, place: Place) -> list[int]:
+        """Where a place stands in the order of `layout`; words that are not in it come last."""
+        words = place.words()
+        return [
+            order.index(words[name]) if words[name] in order else len(order)
+            for name, order in self.report.layout.items()
+        ]
 
 
 def _under(claim: Line) -> str:
@@ -270,11 +255,6 @@ def _under(claim: Line) -> str:
     place = claim.place
     operation = style.operation_label(place.task, place.operation) if place.operation else ""
     return ", ".join(filter(None, [operation, place.setting.told()]))
-
-
-def _rank(order: Sequence[str], word: str) -> int:
-    """The place of a word in an order; those that are not in it come last."""
-    return order.index(word) if word in order else len(order)
 
 
 def _complete(runs: pd.DataFrame) -> pd.DataFrame:

@@ -37,7 +37,7 @@ class Said:
         """Raise UsageError for a claim, of this name, that cannot be tested."""
 
     def names(self) -> Iterator[tuple[str, str | None]]:
-        """(task, operation, model, split or a word of the setting) -> value, of what it is about; None for any value."""
+        """(task, operation, model, split or a word of the setting) -> value of what it is about; None for any."""
         return iter(())
 
 

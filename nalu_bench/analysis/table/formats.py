@@ -12,6 +12,11 @@ def percent(value: float) -> str:
     return f"{100 * value + 0.0:.0f} %"  # adding 0.0 turns -0.0 into 0.0
 
 
+def one_decimal(value: float) -> str:
+    """12.345 as `12.3`."""
+    return f"{value + 0.0:.1f}"
+
+
 def steps(value: float) -> str:
     """14000.0 as `14,000`."""
     return f"{value:,.0f}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,20 +17,15 @@ from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_single
 from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import Format, three_digits
-from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs
+from nalu_bench.analysis.table.formats import four_digits, three_digits
+from nalu_bench.analysis.table.layout import Judged, Ours, Show, Shown, Table, Theirs, stacked
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value, chosen_by, grouped
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.heim2020.tables_of_runs import STATISTICS, Statistic, drawn
 from nalu_bench.plan.cell import Wanted
-from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 from nalu_bench.store.schema import Status
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SPREAD = "_spread"
 """The end of the metric of the number behind a ±."""
@@ -188,28 +183,17 @@ class ErrorsOfRuns(Kind):
     def _table(self, title: str, lines: Sequence[Line]) -> Table:
         rows: list[list[Shown]] = []
         for operation, mine in grouped(lines, lambda line: line.place.operation).items():
-            told = style.operation_label(mine[0].place.task, operation)
-            for setting, group in grouped(mine, lambda line: line.place.setting).items():
-                for name, cells in self._block(setting, group):
-                    rows.append([told, name, *cells])
-                    told = ""
+            head = [style.operation_label(mine[0].place.task, operation)]
+            for part in grouped(mine, lambda line: (line.place.setting, line.place.metric)).values():
+                found = {self._heading(line.place.model): line for line in part}
+                rows += stacked(head, _ways(part), found, [*self.report.models])
+                head = [""]
         return Table(title, ["", "", *self.report.models], rows)
-
-    def _block(self, setting: Setting, lines: Sequence[Line]) -> Iterator[tuple[str, list[Shown]]]:
-        """The rows of one operation under one setting, with their names."""
-        for metric, part in grouped(lines, lambda line: line.place.metric).items():
-            by_heading = {self._heading(line.place.model): line for line in part}
-            found = [by_heading.get(heading) for heading in self.report.models]
-            plus = "±" if metric.endswith(SPREAD) else ""
-            yield plus or f"ours, {setting.told()}", [_ours(line) for line in found]
-            if any(line.printed_text for line in part):
-                yield f"printed {plus}".strip(), [Theirs(line, _plain, alone=True) if line else EMPTY for line in found]
-                yield f"verdict {plus}".strip(), [Judged(line) if line else EMPTY for line in found]
 
     def _heading(self, model: str) -> str:
         return next((heading for heading, models in self.report.models.items() if model in models), "")
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The first reading under the setting that is compared: ours with the range of tables; hollow: printed."""
         mine = [line for line in lines if line.place.metric == next(iter(self.report.readings)) and line.n_seeds]
         setting = next((line for line in mine if line.printed_text), mine[0]).place.setting
@@ -228,7 +212,7 @@ class ErrorsOfRuns(Kind):
         return figure, frame(mine)
 
 
-def _draw(axis: "Axes", headings: Sequence[str], lines: Mapping[str, Line]) -> None:
+def _draw(axis: "style.Axes", headings: Sequence[str], lines: Mapping[str, Line]) -> None:
     """The numbers of one operation and split, a place for each heading."""
     axis.set_yscale("log")
     for place, heading in enumerate(headings):
@@ -261,8 +245,12 @@ def _reading(line: Line) -> str:
     return line.place.metric.removesuffix(SPREAD)
 
 
-def _ours(line: Line | None) -> Shown:
-    return Ours(line, three_digits) if line else EMPTY
-
-
-_plain: Format = "{:.4g}".format
+def _ways(lines: Sequence[Line]) -> dict[str, Show]:
+    """How the lines of one operation, setting and metric are shown, by the names of the rows."""
+    place = lines[0].place
+    plus = "±" if place.metric.endswith(SPREAD) else ""
+    ways: dict[str, Show] = {plus or f"ours, {place.setting.told()}": lambda line: Ours(line, three_digits)}
+    if any(line.printed_text for line in lines):
+        ways[f"printed {plus}".strip()] = lambda line: Theirs(line, four_digits, alone=True)
+        ways[f"verdict {plus}".strip()] = Judged
+    return ways

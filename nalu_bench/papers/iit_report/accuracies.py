@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,12 @@ from nalu_bench.analysis.stats.intervals import middle_range, student_mean
 from nalu_bench.analysis.stats.ranges import Span, compare_share
 from nalu_bench.analysis.stats.verdicts import Comparison, other_length
 from nalu_bench.analysis.stats.words import Better
+from nalu_bench.analysis.table.formats import one_decimal
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import Compare, Line, Printed, Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 LENIENT, STRICT = "test_accuracy_0.1", "test_accuracy_1e-05"
 WEIGHT = "W_"
@@ -150,10 +146,10 @@ class Accuracies(Kind):
         for case in _ordered_cases((line.place for line in chosen), family.operations):
             mine = {metric: lines.get((case, True, metric)) for metric in ("accuracy", "mean", "strict")}
             accuracy = mine["accuracy"]
-            shown: list[Shown] = [_case_name(case), *(ours(line, _one_digit) for line in mine.values())]
+            shown: list[Shown] = [_case_name(case), *(ours(line, one_decimal) for line in mine.values())]
             shown += [Theirs(accuracy), Judged(accuracy)] if accuracy else [EMPTY, EMPTY]
             if without:
-                shown += [ours(lines.get((case, False, metric)), _one_digit) for metric in ("mean", "strict")]
+                shown += [ours(lines.get((case, False, metric)), one_decimal) for metric in ("mean", "strict")]
             rows.append(shown)
         if without:
             header += ["never reinitialised: mean", "strict, mean"]
@@ -167,7 +163,7 @@ class Accuracies(Kind):
         header = ["Input", "W, median [middle 95 % of seeds]", "printed", "verdict"]
         return Table(f"Recovered weights ({self.experiment.source})", header, rows)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Mean accuracy of every operation with Student's interval, printed numbers as black diamonds."""
         families = list(zip(self.report.tables, itertools.cycle(LOOKS), strict=False))
         panels = [panel for panel in (families[:1], families[1:]) if panel]
@@ -201,16 +197,12 @@ def _ordered_cases(places: Iterable[Place], operations: Sequence[str]) -> list[t
     return sorted(ranks, key=lambda case: ranks[case])
 
 
-def _one_digit(value: float) -> str:
-    return f"{value:.1f}"
-
-
 def _four_digits(value: float) -> str:
     return f"{value:.4f}"
 
 
 def _draw_panel(
-    axis: "Axes", lines: Sequence[Line], families: Sequence[tuple[Family, dict[str, Any]]]
+    axis: "style.Axes", lines: Sequence[Line], families: Sequence[tuple[Family, dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Draw the families side by side at each operation, with and without reinitialisation; returns the numbers."""
     printed = {line.place: line.printed for line in lines if line.place.metric == "accuracy"}
@@ -245,7 +237,7 @@ def _draw_panel(
     return drawn
 
 
-def _name_cases(axis: "Axes", cases: Sequence[tuple[str, int]]) -> None:
+def _name_cases(axis: "style.Axes", cases: Sequence[tuple[str, int]]) -> None:
     """Label the ticks with numbers of operands, and every operation once below them."""
     axis.set_xticks(range(len(cases)), [str(operands) for _, operands in cases], fontsize=7)
     axis.grid(visible=False, axis="x")

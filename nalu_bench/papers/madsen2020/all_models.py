@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.papers.madsen2020.side_by_side import side_by_side
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATE = "success_rate"
 
@@ -78,7 +75,7 @@ class AllModels(Success):
         }  # fmt: skip
         return side_by_side(name, self.experiment.heading, [("Operation", first), ("", second)], blocks)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The success rates of all cells, ours and printed, as two heat maps."""
         rates = [line for line in self._in_order(lines) if line.place.metric == RATE]
         seeds = span(seeds_by_cell(measured.runs))

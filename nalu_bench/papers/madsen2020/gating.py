@@ -3,27 +3,23 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import against_rate, at_full_length, row_of
+from nalu_bench.analysis.reports.kind import rate_row
 from nalu_bench.analysis.reports.rate_claims import share
 from nalu_bench.analysis.reports.success import Success, SuccessSettings
-from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.formats import Format, percent
-from nalu_bench.analysis.table.line import Line, Row, Value
+from nalu_bench.analysis.table.line import Line, Row
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import unknown
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RIGHT = "right_gate"
 
@@ -69,10 +65,8 @@ class Gating(Success):
         rows = super().rows(measured)
         for place, runs in by_cell(gated[gated["operation"].isin(ADDS)]):
             right = (runs["gate"] > 0.5) == (ADDS[place.operation] > 0.5)
-            count, total = int((right & runs["gate"].notna()).sum()), len(runs)
-            rate = Value(count / total, *wilson_interval(count, total))
-            compare = at_full_length(self.experiment, runs, against_rate(count, total))
-            rows.append(row_of(place.at(split=self.split, metric=RIGHT), rate, runs, compare=compare))
+            count = int((right & runs["gate"].notna()).sum())
+            rows.append(rate_row(self.experiment, place.at(split=self.split, metric=RIGHT), count, runs))
             rows.append(self._claim(place, runs, count))
         return rows
 
@@ -91,7 +85,7 @@ class Gating(Success):
         means = kept.assign(gate=[float(np.mean(values)) for values in kept["values"]])[["cell", "seed", "gate"]]
         return measured.runs.merge(means, on=["cell", "seed"], how="left")
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Counts of seeds by gate, a row of panels for each operation; the printed counts are outlined."""
         drawn = pd.concat([_counts(place, runs) for place, runs in by_cell(self.gates(measured))], ignore_index=True)
         printed = self._printed()

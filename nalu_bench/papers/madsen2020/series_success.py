@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from nalu_bench.analysis.measure.lengths import by_length, lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.measure.solved import solved_facts_of
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import check_lengths
+from nalu_bench.analysis.reports.kind import check_lengths, check_one
 from nalu_bench.analysis.table.formats import three_digits
 from nalu_bench.analysis.table.layout import Ours, Shown, Table
 from nalu_bench.analysis.table.line import Line, Row, Value
@@ -24,9 +24,6 @@ from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.criteria import REFERENCE
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MEASURE = "mse"
 CONFIDENCE = 0.99
@@ -81,12 +78,7 @@ class SeriesSuccess(Sweep):
         check_lengths(self.report.kind, cells)
         if self.report.criterion != REFERENCE:
             raise UsageError(f"a report of kind series_success needs criterion: {REFERENCE}.")
-        references = [want.label() for want in cells if want.role == REFERENCE]
-        if len(references) > 1:
-            raise UsageError(
-                f"{self.experiment.name} must have one cell of the role {REFERENCE}, which judges all others, got "
-                f"{' and '.join(references)}."
-            )
+        check_one(self.experiment.name, cells, REFERENCE)
 
     def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
         return solved_facts_of(runs, curves, self.criteria(cell, others).get("thresholds", {}), cell.task)
@@ -157,7 +149,7 @@ class SeriesSuccess(Sweep):
         title = f"Thresholds: mean squared error{left_out}. {self.experiment.heading}"
         return Table(title, [self.report.axis, *LIMITS.values()], rows)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The three statistics of the paper's figure, a column of panels for each model."""
         table = self.frame([line for line in lines if line.place.metric not in LIMITS])
         models = list(dict.fromkeys(table["model"]))

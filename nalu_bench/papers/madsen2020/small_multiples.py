@@ -1,15 +1,12 @@
 """Statistics against one setting, a column of panels for each curve: ours as a line, printed numbers hollow."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.render import style
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PRINTED = {"color": "#444444", "marker": "o", "markersize": 3.2, "markerfacecolor": "white", "linestyle": ""}
 
@@ -20,7 +17,7 @@ def draw(
     curves: Mapping[str, tuple[str, str]],
     axis: str,
     ticks: Mapping[float, str] | None = None,
-) -> "Figure":
+) -> "style.Figure":
     """One row of panels for each statistic, one column for each curve.
 
     Args:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,11 +22,7 @@ from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    Grid = NDArray[np.float64]
+Grid = NDArray[np.float64]
 
 FORMULAS = {"nac_mul": "log_space_product", "nmu": "gated_product"}
 """The second layer of a model, as a function of `units.functional`."""
@@ -133,7 +129,7 @@ class Surface(Kind):
             Row(place.at(metric="largest_loss"), Value(_tidy(largest)), 0, 0),
         ]
 
-    def _excess(self, panel: Panel) -> "Grid":
+    def _excess(self, panel: Panel) -> Grid:
         """Output minus target for every w2 (rows, upwards) and w1 (columns, to the right)."""
         import torch
 
@@ -150,7 +146,7 @@ class Surface(Kind):
         output: Grid = formula(hidden, W2, **panel.options)[..., 0, 0].numpy()
         return output - float(self.report.target)
 
-    def _weights(self, panel: Panel) -> "tuple[Grid, Grid]":
+    def _weights(self, panel: Panel) -> tuple[Grid, Grid]:
         """The values of w1 and of w2, rounded so that they include exactly 0 and 1."""
         grid = np.linspace(-1, 1, self.report.points).round(9)
         return grid, grid[grid >= panel.lowest]
@@ -170,7 +166,7 @@ class Surface(Kind):
             rows.append(row)
         return [Table(self.experiment.heading, header, rows)]
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The surfaces as the paper draws them, and below them the same losses as maps."""
         panels, highest = self.report.panels, self.report.highest
         figure, axes = style.new_figure(7.4, 3.9, rows=2, columns=len(panels))
@@ -207,14 +203,14 @@ def _tidy(value: float) -> float:
     return float(f"{value:.5e}") if value >= 1e-12 else 0.0
 
 
-def _numbers(panel: Panel, w1: "Grid", w2: "Grid", loss: "Grid") -> "pd.Series[float]":
+def _numbers(panel: Panel, w1: Grid, w2: Grid, loss: Grid) -> "pd.Series[float]":
     """The losses drawn in one panel, indexed by their weights."""
     weights = pd.MultiIndex.from_product([w2, w1], names=["w2", "w1"])
     name = " ".join(filter(None, [panel.model, str(_setting(panel))]))
     return pd.Series([_tidy(value) for value in loss.ravel()], weights, name=name)
 
 
-def _draw_surface(axis: Any, w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> None:
+def _draw_surface(axis: Any, w1: Grid, w2: Grid, loss: Grid, highest: float) -> None:
     """Draw the loss as a height, cut off at `highest`."""
     axis.plot_surface(
         *np.meshgrid(w1, w2), np.minimum(loss, highest), color="#56B4E9", rstride=1, cstride=1, linewidth=0,
@@ -228,7 +224,7 @@ def _draw_surface(axis: Any, w1: "Grid", w2: "Grid", loss: "Grid", highest: floa
     axis.set_box_aspect((1, 1, 0.8), zoom=1.15)
 
 
-def _draw_map(axis: "Axes", w1: "Grid", w2: "Grid", loss: "Grid", highest: float) -> Any:
+def _draw_map(axis: "style.Axes", w1: Grid, w2: Grid, loss: Grid, highest: float) -> Any:
     """Draw the loss as a colour."""
     from matplotlib.colors import LogNorm
 

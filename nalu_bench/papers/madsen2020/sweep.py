@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from nalu_bench.errors import UsageError
 from nalu_bench.papers.madsen2020.side_by_side import Column, side_by_side
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DODGE = 0.12
 """Horizontal distance between neighbouring symbols: ours, printed, the next model."""
@@ -106,7 +103,7 @@ class Sweep(Success):
             for word, show in shown.items()
         ]
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The three statistics of the paper's figure side by side."""
         table = self.frame(lines)
         figure, axes = style.new_figure(7.4, 2.9, columns=len(self.panels))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,9 +13,6 @@ from nalu_bench.errors import unknown
 from nalu_bench.papers.madsen2020 import small_multiples
 from nalu_bench.papers.madsen2020.sweep import Sweep, SweepSettings, either, points_of
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass
@@ -57,7 +53,7 @@ class SweepColumns(Sweep):
         others = line.place.setting.in_words(self.report.headings, but=self.report.against)
         return ", ".join([super().curve(line), *operations, *others])
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """The three statistics of the paper's figures, a row of panels each."""
         shown = self._in_order(self.placed(lines))
         drawn = pd.concat(

@@ -26,7 +26,6 @@ from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from torch import Tensor
 
 Samples = NDArray[np.float64]
@@ -72,9 +71,6 @@ class Theory(Kind):
     report: TheorySettings
     metrics: ClassVar[Mapping[str, Span | None]] = {f"{CLAIM}*": None}
 
-    def words(self, cells: Sequence[Wanted]) -> dict[str, set[str]]:
-        return {"task": set(), "operation": set(), "model": set(), "split": set()}
-
     def check(self, cells: Sequence[Wanted]) -> None:
         if self.report.draws < 100:
             raise UsageError(f"draws of {self.experiment.name} must be at least 100, got {self.report.draws}.")
@@ -94,7 +90,7 @@ class Theory(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         return claims_table(self.experiment.heading, lines, lambda _: "")
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Histograms over the draws; a line stands where the paper expects the mean."""
         expected = {"gradient": 0.0, "product": 1.0, "mean": 0.0}
         figure, axes = style.new_figure(7.4, 2.2, columns=len(expected))

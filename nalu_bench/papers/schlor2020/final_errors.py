@@ -3,29 +3,23 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.measure.solved import solved_facts
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_rate, at_full_length, row_of
+from nalu_bench.analysis.reports.criterion import ByCriterion
+from nalu_bench.analysis.reports.kind import Kind, Settings, rate_row, row_of
 from nalu_bench.analysis.stats import medians
-from nalu_bench.analysis.stats.intervals import wilson_interval
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
 from nalu_bench.analysis.table.line import Line, Row, Value, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.criteria import needed
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
@@ -42,7 +36,7 @@ class FinalErrorsSettings(Settings):
 
 
 @register("final_errors", version=1)
-class FinalErrors(Kind):
+class FinalErrors(ByCriterion):
     """Rows are cells. Interpolation and extrapolation have success rates side by side, and errors in a second table.
 
     * success rate: the share of seeds whose final mean squared error is below the task's threshold, with Wilson's
@@ -72,17 +66,6 @@ class FinalErrors(Kind):
     def needs(self) -> Sequence[str]:
         return [f"{split}_mse" for split in SPLITS]
 
-    def check(self, cells: Sequence[Wanted]) -> None:
-        super().check(cells)
-        for want in cells:
-            self.criteria(want.cell, pd.DataFrame())
-
-    def criteria(self, cell: Cell, others: pd.DataFrame) -> dict[str, Any]:
-        return needed(cell, self.report.criterion, "a report of final errors")
-
-    def facts(self, cell: Cell, runs: pd.DataFrame, curves: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        return solved_facts(runs, curves, self.criteria(cell, others)["threshold"], cell.task)
-
     def rows(self, measured: Measured) -> list[Row]:
         found: list[Row] = []
         for place, runs in by_cell(measured.runs):
@@ -94,10 +77,7 @@ class FinalErrors(Kind):
     def _rows(self, place: Place, runs: pd.DataFrame, limit: float) -> Iterator[Row]:
         column = f"{place.split}_mse"
         errors = medians.finite_or_worst(runs[column] if column in runs else pd.Series(math.nan, runs.index))
-        solved, count = int((errors < limit).sum()), len(errors)
-        rate = Value(solved / count, *wilson_interval(solved, count))
-        compare = at_full_length(self.experiment, runs, against_rate(solved, len(runs)))
-        yield row_of(place.at(metric=RATE), rate, runs, compare=compare)
+        yield rate_row(self.experiment, place.at(metric=RATE), int((errors < limit).sum()), runs)
         yield row_of(place.at(metric="mse_median"), Value(*medians.median_of(errors)), runs)
         yield row_of(place.at(metric="mse_min"), Value(float(errors.min())), runs)
 
@@ -112,7 +92,7 @@ class FinalErrors(Kind):
         of_errors = [[*_names(place), *_errors(mine)] for place, mine in cells.items()]
         return [Table(f"Success. {about}", shares, of_shares), Table(f"Final errors. {about}", errors, of_errors)]
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Heat maps of the success rates, ours above the printed ones."""
         rates = [line for line in lines if line.place.metric == RATE]
         maps = {

@@ -1,92 +1,48 @@
 """Claims on the best of several networks: that an error, or the ratio of two, lies on one side of a threshold."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.medians import Array
-from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
-from nalu_bench.errors import UsageError
+from nalu_bench.analysis.table.claim import Claim, furthest_from_true
+from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018.best_draws import DRAWS, Best
-from nalu_bench.plan.setting import Setting
+from nalu_bench.papers.trask2018.numbers_claims import Sentence, told
 
-Group = tuple[str, Setting]
-"""A model, and the words of its setting among which nothing was chosen."""
-
-
-@dataclass
-class Sentence(Limit):
-    """What a claim says of every one of some numbers.
-
-    Attributes:
-        numbers: each one or two texts, `model split`, with words of a setting behind it: `text_lstm test states=last`.
-            One is the mean absolute error there; two are the ratio of the first to the second.
-    """
-
-    numbers: list[list[str]]
-
-    def check(self, name: str) -> None:
-        """Raise UsageError for a claim without one limit, and for numbers that are none."""
-        super().check(name)
-        if not self.numbers:
-            raise UsageError(f"the claim {name} must be about one number or more.")
-        for number in self.numbers:
-            if len(number) not in (1, 2) or not all(map(_readable, number)):
-                raise UsageError(
-                    f"a number of the claim {name} must be one or two of `model split` or "
-                    f"`model split word=value ...`, got {number}."
-                )
-
-    def names(self) -> Iterator[tuple[str, str | None]]:
-        for text in (text for number in self.numbers for text in number):
-            (model, words), split = _parsed(text, Setting())
-            yield from (("model", model), ("split", split), *words.items())
+Groups = Mapping[Place, Best | str]
+"""A model, with the words of its setting among which nothing was chosen -> its draws, or why there are none."""
 
 
-def tested(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str], measure: str) -> Claim:
-    """The claim where it is furthest from true; not tested unless all of its models have several draws.
+def tested(said: Sentence, where: Place, groups: Groups, measure: str) -> tuple[Claim, list[pd.DataFrame]]:
+    """The claim where it is furthest from true, and the runs behind it.
 
-    Its interval is the middle 95 % of the draws: what one best of several networks may show, as the paper shows one.
-    The chance that lies in the networks trained, from which all draws are made, is not in it.
+    One number is the error there; two are the ratio of the first to the second. The claim is not tested unless all of
+    its models have several draws. Its interval is the middle 95 % of the draws: what one best of several networks may
+    show, as the paper shows one. The chance that lies in the networks trained, from which all draws are made, is not in
+    it.
 
     Args:
-        setting: words that all numbers share. groups: the draws of a group, or why there are none. measure: of errors.
+        where: the task, and the words that all numbers share. groups: the draws of every group. measure: of errors.
     """
-    read = [[_parsed(text, setting) for text in number] for number in said.numbers]
-    behind = {group: groups.get(group, "no runs of ours") for number in read for group, _ in number}
-    reasons = {group: _untested(best) for group, best in behind.items()}
-    told = [f"{_name(group, setting)}: {reason}" for group, reason in reasons.items() if reason]
-    if told:
-        return Claim.missing("; ".join(told))
+    numbers = said.places(where)
+    behind = {place.cell(): groups.get(place.cell(), "no runs of ours") for number in numbers for place in number}
+    draws = {place: best for place, best in behind.items() if isinstance(best, Best)}
+    runs = [best.runs for best in draws.values()]
+    reasons = [f"{told(place, where)}: {reason}" for place, best in behind.items() if (reason := _untested(best))]
+    if reasons:
+        return Claim.missing("; ".join(reasons)), runs
     threshold, above = said.limit
     claims = []
-    for number in read:
-        samples = [_errors(behind[group], f"{split}_{measure}") for group, split in number]
+    for number in numbers:
+        samples = [draws[place.cell()].of_winners(f"{place.split}_{measure}") for place in number]
         ratio = samples[0] / samples[1] if len(samples) == 2 else samples[0]
-        quantity = " over ".join(f"{_name(group, setting)}, {split}" for group, split in number)
-        statistic = partial(_range, ratio)
-        claims.append(Claim.estimated(quantity, statistic, threshold, above, resamples=DRAWS))
-    return furthest_from_true(claims)
-
-
-def _readable(text: str) -> bool:
-    _, *split_and_words = text.split() or [""]
-    return bool(split_and_words) and all("=" in word for word in split_and_words[1:])
-
-
-def _parsed(text: str, setting: Setting) -> tuple[Group, str]:
-    model, split, *words = text.split()
-    return (model, setting | Setting.parse(";".join(words))), split
-
-
-def _name(group: Group, shared: Setting) -> str:
-    model, setting = group
-    own = [f"{word}={value}" for word, value in setting.items() if word not in shared]
-    return " ".join([style.label(model), *own])
+        quantity = " over ".join(told(place, where) for place in number)
+        claims.append(Claim.estimated(quantity, partial(_range, ratio), threshold, above, resamples=DRAWS))
+    return furthest_from_true(claims), runs
 
 
 def _untested(best: Best | str) -> str:
@@ -95,16 +51,5 @@ def _untested(best: Best | str) -> str:
     return f"{len(best.runs)} runs are too few for draws of {best.size}" if best.alone else ""
 
 
-def _errors(best: Best | str, column: str) -> Array:
-    assert isinstance(best, Best)
-    return best.of_winners(column)
-
-
 def _range(samples: Array, confidence: float) -> tuple[float, float, float]:
     return float(np.median(samples)), *middle_range(samples, confidence)
-
-
-def behind(said: Sentence, setting: Setting, groups: Mapping[Group, Best | str]) -> Sequence[Best]:
-    """The draws that the claim is about."""
-    read = dict.fromkeys(_parsed(text, setting)[0] for number in said.numbers for text in number)
-    return [best for group in read if isinstance(best := groups.get(group), Best)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,14 +25,12 @@ from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Printed, Row,
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import best_claims, best_panels
-from nalu_bench.papers.trask2018.best_claims import Group, Sentence
+from nalu_bench.papers.trask2018.best_claims import Groups
 from nalu_bench.papers.trask2018.best_draws import ENOUGH, Best
+from nalu_bench.papers.trask2018.numbers_claims import Sentence
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PREDICTION, MEASURE = "prediction", "mae"
 SELECTS = "validation_mse"
@@ -72,7 +70,7 @@ class BestOf(Kind):
     Source: Trask et al. 2018, Tables 3 and 11, Figure 3. Deviations: none known.
 
     Settings: `count`; `over`, {word: values} of the settings among which the best is chosen; `splits`, {split: name};
-    `claims`, see `best_claims.Sentence`. A claim is tested under every setting at which it is printed.
+    `claims`, see `numbers_claims.Sentence`. A claim is tested under every setting at which it is printed.
     """
 
     apart = ("task", "setting", "operation", "model")
@@ -103,27 +101,26 @@ class BestOf(Kind):
         cells, groups = self._cells(measured), self._groups(measured)
         task = str(measured.runs["task"].iloc[0])
         rows = list(self._claims(Place(task), groups))
-        for (model, setting), best in groups.items():
-            place = Place(task, setting, model=model, metric=MEASURE)
-            runs = pd.concat(cells[model, setting].values())
-            rows += [self._row(place.at(split=split), best, runs) for split in self.report.splits]
-            if not setting:
+        for place, best in groups.items():
+            runs = pd.concat(cells[place].values())
+            rows += [self._row(place.at(split=split, metric=MEASURE), best, runs) for split in self.report.splits]
+            if not place.setting:
                 rows += _predictions(place.at(split="test", metric=PREDICTION), best, runs, measured.predictions)
         return rows
 
-    def _cells(self, measured: Measured) -> dict[Group, dict[Setting, pd.DataFrame]]:
-        """Model and setting without the words of `over` -> these words -> runs."""
-        found: dict[Group, dict[Setting, pd.DataFrame]] = {}
+    def _cells(self, measured: Measured) -> dict[Place, dict[Setting, pd.DataFrame]]:
+        """Place without the words of `over` -> these words -> runs."""
+        found: dict[Place, dict[Setting, pd.DataFrame]] = {}
         for place, runs in by_cell(measured.runs):
             chosen = Setting({word: place.setting[word] for word in self.report.over if word in place.setting})
             rest = Setting({word: value for word, value in place.setting.items() if word not in chosen})
-            found.setdefault((place.model, rest), {})[chosen] = runs
+            found.setdefault(place.at(setting=rest), {})[chosen] = runs
         return found
 
-    def _groups(self, measured: Measured) -> dict[Group, Best | str]:
-        return {group: self._drawn(group, cells) for group, cells in self._cells(measured).items()}
+    def _groups(self, measured: Measured) -> Groups:
+        return {place: self._drawn(place, cells) for place, cells in self._cells(measured).items()}
 
-    def _drawn(self, group: Group, cells: Mapping[Setting, pd.DataFrame]) -> Best | str:
+    def _drawn(self, place: Place, cells: Mapping[Setting, pd.DataFrame]) -> Best | str:
         """The draws of a group, or why there are none."""
         over, count = self.report.over, self.report.count
         wanted = [Setting(dict(zip(over, values, strict=True))) for values in product(*over.values())]
@@ -131,7 +128,7 @@ class BestOf(Kind):
         runs = len(cells.get(fewest, ()))
         if runs < count:
             return f"a draw takes {count} runs of each setting, and the fewest are {runs} ({fewest.told()})"
-        return Best.of([cells[setting] for setting in wanted], count, SELECTS, f"{group[0]} {group[1]}")
+        return Best.of([cells[setting] for setting in wanted], count, SELECTS, f"{place.model} {place.setting}")
 
     def _row(self, place: Place, best: Best | str, runs: pd.DataFrame) -> Row:
         steps = int(runs["steps"].iloc[0])
@@ -141,12 +138,11 @@ class BestOf(Kind):
         compare = _one_of(best, best.of_winners(column), ERRORS, medians.finite_or_worst(best.runs[column]))
         return Row(place, _value(best.of_winners(column)), len(runs), steps, compare, (best.told(),))
 
-    def _claims(self, where: Place, groups: Mapping[Group, Best | str]) -> Iterator[Row]:
+    def _claims(self, where: Place, groups: Groups) -> Iterator[Row]:
         for name, said in self.report.claims.items():
             metric = f"{CLAIM}{name}"
             for setting in [place.setting for place in self.published if place.metric == metric] or [Setting()]:
-                claim = best_claims.tested(said, setting, groups, MEASURE)
-                behind = [best.runs for best in best_claims.behind(said, setting, groups)]
+                claim, behind = best_claims.tested(said, where.at(setting=setting), groups, MEASURE)
                 yield claim.row(where.at(setting=setting, metric=metric), behind)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
@@ -161,7 +157,7 @@ class BestOf(Kind):
 
     def _errors_table(self, setting: Setting, lines: Sequence[Line]) -> Table:
         """Three lines a model: ours, the printed number, the verdict."""
-        ways = beside("ours, median of the draws [95 % of them]", _shown, lines)
+        ways = beside("ours, median of the draws [95 % of them]", lambda line: Ours(line, three_digits), lines)
         rows: list[list[Shown]] = []
         for model, group in grouped(lines, lambda line: line.place.model).items():
             found = {line.place.split: line for line in group}
@@ -181,26 +177,21 @@ class BestOf(Kind):
         header = ["Number", "after the token", *(style.label(model) for model in models), "printed (NALU)", "verdict"]
         return Table(f"Predictions of the best network. {self.experiment.source}", header, rows)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Errors of the best network by setting and split, then its predictions after every token; hollow: printed."""
+        drawn = {place: best for place, best in self._groups(measured).items() if isinstance(best, Best)}
         samples = {
             setting: {
                 split: {
-                    model: best.of_winners(f"{split}_{MEASURE}")
-                    for (model, rest), best in self._groups(measured).items()
-                    if rest == setting and isinstance(best, Best)
+                    place.model: best.of_winners(f"{split}_{MEASURE}")
+                    for place, best in drawn.items()
+                    if place.setting == setting
                 }
                 for split in self.report.splits
             }
-            for setting in dict.fromkeys(setting for _, setting in self._cells(measured))
+            for setting in dict.fromkeys(place.setting for place in drawn)
         }
-        return best_panels.draw(
-            {key: each for key, each in samples.items() if any(each.values())}, self.report.splits, lines
-        )
-
-
-def _shown(line: Line) -> Shown:
-    return Ours(line, three_digits)
+        return best_panels.draw(samples, self.report.splits, lines)
 
 
 def _value(samples: Array) -> Value:

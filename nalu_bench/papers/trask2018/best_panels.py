@@ -1,7 +1,7 @@
 """The figure of the best of several networks: errors by split, and predictions after every token of a text."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,6 @@ from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan.setting import Setting
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 HIGHEST = 1000.0
 """Larger errors are drawn at this height."""
 
@@ -21,7 +18,7 @@ Samples = Mapping[Setting, Mapping[str, Mapping[str, Array]]]
 """Setting -> split -> model -> the error of the best network, draw by draw."""
 
 
-def draw(samples: Samples, splits: Mapping[str, str], lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+def draw(samples: Samples, splits: Mapping[str, str], lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
     """A row of panels for every setting, and one with a panel for every text."""
     texts = grouped(
         [line for line in lines if line.place.metric == "prediction"], lambda line: line.place.setting["number"]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,6 @@ from nalu_bench.papers.trask2018.identity_claims import Errors
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LINES = ["-", "--", "-."]
 
@@ -201,7 +197,7 @@ class Identity(Kind):
         ranks = [line for line in lines if (line.place.split, line.place.metric) == ("outside", "rank")]
         return sorted(ranks, key=lambda line: line.ours.value)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Mean absolute error against x with its 95 % band, one line an activation, the training range shaded."""
         drawn = _bands(measured)
         ranked = [activation_of(line.place) for line in self._ranked(lines)]
@@ -261,7 +257,7 @@ def _bands(measured: Measured) -> pd.DataFrame:
     return pd.concat(frames or [pd.DataFrame(columns=["activation", "x", "mae", "low", "high"])], ignore_index=True)
 
 
-def _label_ends(axis: "Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> None:
+def _label_ends(axis: "style.Axes", ends: dict[str, tuple[float, dict[str, Any]]]) -> None:
     """Write names at the right ends of the lines, moved apart where they would touch."""
     bottom, top = axis.get_ylim()
     gap = (top - bottom) / 24

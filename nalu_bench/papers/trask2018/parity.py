@@ -1,8 +1,9 @@
 """Shares of right counts of one network with several last layers, as in Table 4 of Trask et al. 2018."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,16 +17,12 @@ from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM, Claim, Limit
 from nalu_bench.analysis.table.claims import claims_table, parted
+from nalu_bench.analysis.table.formats import one_decimal
 from nalu_bench.analysis.table.layout import Judged, Ours, Shown, Table, Theirs
 from nalu_bench.analysis.table.line import Line, Row, Value
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError, unknown
-from nalu_bench.plan.cell import Wanted
+from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ACCURACY, RIGHT = "accuracy", "test_correct"
 SHARES: Span = (0, 100)
@@ -44,6 +41,12 @@ class Contrast(Limit):
     of: list[str]
     than: list[str]
     relative: bool = False
+
+    def check(self, name: str) -> None:
+        """Raise UsageError for a claim without one limit, and for one that is not on two sides."""
+        super().check(name)
+        if not (self.of and self.than):
+            raise UsageError(f"the claim {name} must name models in of and in than.")
 
     def names(self) -> Iterator[tuple[str, str]]:
         return (("model", model) for model in (*self.of, *self.than))
@@ -76,16 +79,6 @@ class Parity(Kind):
     metrics: ClassVar[Mapping[str, Span | None]] = {ACCURACY: SHARES, f"{CLAIM}*": None}
     named: ClassVar[Mapping[str, str]] = {ACCURACY: "Canvases counted right, %"}
 
-    def check(self, cells: Sequence[Wanted]) -> None:
-        super().check(cells)
-        known = {want.cell.model.name for want in cells}
-        for name, contrast in self.report.claims.items():
-            if not (contrast.of and contrast.than):
-                raise UsageError(f"the claim {name} of {self.experiment.name} must name models in of and in than.")
-            for model in (*contrast.of, *contrast.than):
-                if model not in known:
-                    raise unknown(f"model of the claim {name} of {self.experiment.name}", model, known)
-
     def needs(self) -> Sequence[str]:
         return (RIGHT,)
 
@@ -110,13 +103,13 @@ class Parity(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, numbers = parted(lines)
         rows: list[list[Shown]] = [
-            [style.label(line.place.model), Ours(line, _one_digit), Theirs(line), Judged(line)] for line in numbers
+            [style.label(line.place.model), Ours(line, one_decimal), Theirs(line), Judged(line)] for line in numbers
         ]
         header = ["Last layer", "ours, mean [95 %]", "printed", "verdict"]
         title = f"{self.experiment.title} ({self.experiment.source})"
         return [*claims_table(self.experiment.title, claims, lambda _: ""), Table(title, header, rows)]
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Every seed, the mean with its interval, and the printed accuracy as a black diamond."""
         _, numbers = parted(lines)
         seeds = {place.model: _by_seed(runs) for place, runs in by_cell(measured.runs)}
@@ -156,12 +149,4 @@ def _claim(contrast: Contrast, seeds: "Mapping[str, pd.Series[float]]") -> Claim
     what = "share of the error that is gone, in percent" if contrast.relative else "difference of accuracies, in points"
     names = [", ".join(map(style.label, models)) for models in (contrast.of, contrast.than)]
     limit, above = contrast.limit
-    return Claim.estimated(f"{what}: {names[0]} against {names[1]}", _statistic(found), limit, above)
-
-
-def _statistic(samples: Array) -> Callable[[float], tuple[float, float, float]]:
-    return lambda confidence: student_mean(samples, confidence)
-
-
-def _one_digit(value: float) -> str:
-    return f"{value:.1f}"
+    return Claim.estimated(f"{what}: {names[0]} against {names[1]}", partial(student_mean, found), limit, above)

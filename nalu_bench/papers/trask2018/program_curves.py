@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
+from nalu_bench.analysis.render import style
 from nalu_bench.analysis.reports.kind import Kind, Settings, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import student_mean
@@ -19,14 +20,12 @@ from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import NOTHING, Compare, Line, Row, Value, chosen_by
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018 import program_claims, program_panels, program_tables
-from nalu_bench.papers.trask2018.program_claims import SHARES, Sentence, shares
+from nalu_bench.papers.trask2018.numbers_claims import Sentence
+from nalu_bench.papers.trask2018.program_claims import SHARES, shares
 from nalu_bench.papers.trask2018.program_printed import against_curve
 from nalu_bench.papers.trask2018.program_tables import DIGITS, FURTHER, LAST, REACHED, STEP
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass
@@ -57,7 +56,7 @@ class ProgramCurves(Kind):
     Source: Trask et al. 2018, section 4.4 and Figures 4 and 6. Deviations: none known.
 
     Settings: `splits`, {split: name}; `read_off`, by how many points a printed number may be off; `reached`, a share;
-    `fitted`, the models that were chosen by their printed numbers; `claims`, see `program_claims.Sentence`.
+    `fitted`, the models that were chosen by their printed numbers; `claims`, see `numbers_claims.Sentence`.
     """
 
     settings = ProgramCurvesSettings
@@ -121,12 +120,11 @@ class ProgramCurves(Kind):
         return np.asarray(runs["seed"].map(enough).astype(float).fillna(np.inf), float)
 
     def _claims(self, cells: Sequence[tuple[Place, pd.DataFrame]]) -> Iterator[Row]:
-        task = self._task()
-        runs = {(place.task, place.model): mine for place, mine in cells}
+        where = Place(self._task())
         for name, said in self.report.claims.items():
-            claim, behind = program_claims.tested(said, task, runs)
-            claim = replace(claim, untested=claim.untested or self._unfinished(task, behind))
-            yield claim.row(Place(task, metric=f"{CLAIM}{name}"), behind, *map(count_note, behind))
+            claim, behind = program_claims.tested(said, where, dict(cells))
+            claim = replace(claim, untested=claim.untested or self._unfinished(where.task, behind))
+            yield claim.row(where.at(metric=f"{CLAIM}{name}"), behind, *map(count_note, behind))
 
     def _unfinished(self, task: str, behind: Sequence[pd.DataFrame]) -> str:
         """Why the networks that are trained on the task are not judged, if their steps are others than printed."""
@@ -141,6 +139,6 @@ class ProgramCurves(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         return program_tables.tables(self.experiment.heading, lines, self.report.splits, self.report.reached)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """A column for every split of the task whose curves are printed; printed points hollow."""
         return program_panels.draw(measured, lines, self.report.splits, self._task())

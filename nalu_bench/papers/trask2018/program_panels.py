@@ -1,7 +1,7 @@
 """Matching digits by step in one figure, a panel for every split, with bands of 2 sigma over the seeds."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,6 @@ from nalu_bench.analysis.table.line import Line
 from nalu_bench.papers.trask2018.program_claims import PERCENT
 from nalu_bench.papers.trask2018.program_tables import DIGITS, LAST, STEP
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 SIGMAS = 2
 LEGEND = "Lines: means over seeds. Bands: two standard deviations, within 0 to 100. Hollow: printed."
 COLUMNS = ["panel", "split", "model", "x", "y", "low", "high"]
@@ -23,7 +19,7 @@ COLUMNS = ["panel", "split", "model", "x", "y", "low", "high"]
 
 def draw(
     measured: Measured, lines: Sequence[Line], splits: Mapping[str, str], task: str
-) -> "tuple[Figure, pd.DataFrame]":
+) -> "tuple[style.Figure, pd.DataFrame]":
     """Means over seeds with their bands of two standard deviations; hollow: printed at the same steps.
 
     Args:
@@ -47,7 +43,7 @@ def draw(
     return figure, pd.concat(drawn, ignore_index=True)[COLUMNS]
 
 
-def _curve(axis: "Axes", curves: pd.DataFrame, split: str, model: str) -> pd.DataFrame:
+def _curve(axis: "style.Axes", curves: pd.DataFrame, split: str, model: str) -> pd.DataFrame:
     table = PERCENT * curves.pivot_table(index="step", columns="seed", values=f"{split}_{DIGITS}").fillna(0.0)
     mean, spread = table.mean(axis=1), SIGMAS * table.std(axis=1, ddof=1).fillna(0.0)
     low, high = (mean - spread).clip(lower=0), (mean + spread).clip(upper=PERCENT)
@@ -60,7 +56,7 @@ def _curve(axis: "Axes", curves: pd.DataFrame, split: str, model: str) -> pd.Dat
     })  # fmt: skip
 
 
-def _printed(axis: "Axes", lines: Sequence[Line], split: str) -> pd.DataFrame:
+def _printed(axis: "style.Axes", lines: Sequence[Line], split: str) -> pd.DataFrame:
     """Printed points; a step that we have not is left out."""
     found: list[dict[str, Any]] = []
     for line in lines:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.claims import claims_table, parted
-from nalu_bench.analysis.table.formats import percent
+from nalu_bench.analysis.table.formats import one_decimal, percent
 from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table, Theirs, beside, ours, stacked
 from nalu_bench.analysis.table.line import Line, grouped
 
@@ -52,11 +52,6 @@ def _further(title: str, lines: Sequence[Line], splits: Mapping[str, str], reach
             rows.append([style.label(model), splits[split], *figures, ours(by[REACHED], at_step), theirs])
     header = ["", "", *FURTHER.values(), f"{percent(reached)} of the digits at step, median of the seeds", "printed"]
     return Table(title, header, rows)
-
-
-def one_decimal(value: float) -> str:
-    """A percentage."""
-    return f"{value + 0.0:.1f}"
 
 
 def at_step(value: float) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell, count_note
 from nalu_bench.analysis.render import median_panel, style
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, check_one, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
 from nalu_bench.analysis.stats.verdicts import not_comparable
@@ -28,9 +28,6 @@ from nalu_bench.papers.trask2018.relative_claims import BASELINE, Errors, Senten
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 HALVES = {"subsections": "static", "recurrent_subsections": "recurrent"}
@@ -86,11 +83,15 @@ class RelativeErrors(Kind):
     }
     shows_notes = True
 
+    def check(self, cells: Sequence[Wanted]) -> None:
+        super().check(cells)
+        check_one(self.experiment.name, cells, BASELINE, *KEYS)
+
     def needs(self) -> Sequence[str]:
         return [f"{split}_{RAW}" for split in SPLITS]
 
     def require(self, measured: Measured) -> None:
-        base = _untrained(measured)
+        base = _of_role(measured, BASELINE)
         for words, _ in measured.runs.groupby(["task", "setting", "operation"], sort=False):
             if not _same(base, words).any():
                 raise UsageError(
@@ -110,7 +111,7 @@ class RelativeErrors(Kind):
         return list(by_cell(measured.runs[measured.runs["role"] != BASELINE]))
 
     def rows(self, measured: Measured) -> list[Row]:
-        base = _untrained(measured)
+        base = _of_role(measured, BASELINE)
         cells = self._cells(measured)
         relative = {(place, split): _relative(group, base, split) for place, group in cells for split in SPLITS}
         rows = [
@@ -194,9 +195,9 @@ class RelativeErrors(Kind):
         title = f"{quantity}, {_inputs(lines[0].place)}. {self.experiment.heading}"
         return Table(title, ["", *([""] if printed else []), *labels], rows)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Median and middle 95 % of the seeds' percentages under the chosen hypothesis, printed numbers hollow."""
-        base = _untrained(measured)
+        base = _of_role(measured, BASELINE)
         cells = [(place, group) for place, group in self._cells(measured) if self._is_chosen(place.setting)]
         panels = [(task, split) for task in dict.fromkeys(place.task for place, _ in cells) for split in SPLITS]
         operations = list(dict.fromkeys(place.operation for place, _ in cells))
@@ -224,11 +225,6 @@ class RelativeErrors(Kind):
         figure.suptitle(told, fontsize=8)
         median_panel.add_legend(figure, axes.flat, columns=6)
         return figure, pd.DataFrame(drawn)
-
-
-def _untrained(measured: Measured) -> pd.DataFrame:
-    """The runs of the untrained models."""
-    return _of_role(measured, BASELINE)
 
 
 def _of_role(measured: Measured, role: str) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.measure.lengths import lengths
 from nalu_bench.analysis.measure.measured import Measured, by_cell
-from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, check_lengths, place_of, row_of
+from nalu_bench.analysis.render import style
+from nalu_bench.analysis.reports.kind import Kind, Settings, against_printed, check_lengths, check_one, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import ERRORS, Span, compare_share
 from nalu_bench.analysis.stats.verdicts import Comparison
@@ -27,9 +28,6 @@ from nalu_bench.plan.cell import Wanted
 from nalu_bench.plan.criteria import REFERENCE
 from nalu_bench.plan.setting import Setting
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SPLIT = "test"
 
@@ -82,14 +80,7 @@ class SeriesErrors(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         super().check(cells)
         check_lengths(self.report.kind, cells)
-        seen: dict[str, str] = {}
-        for want in cells:
-            operation = place_of(want).operation
-            if want.role == REFERENCE and seen.setdefault(operation, want.label()) != want.label():
-                raise UsageError(
-                    f"{self.experiment.name} must have one cell of the role {REFERENCE} for each operation, got "
-                    f"{seen[operation]} and {want.label()}."
-                )
+        check_one(self.experiment.name, cells, REFERENCE, "operation")
 
     def require(self, measured: Measured) -> None:
         runs = measured.runs
@@ -132,9 +123,9 @@ class SeriesErrors(Kind):
         return rows
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        return series_tables.tables(self.experiment, self.report, lines, series_printed.pairs(self.published))
+        return series_tables.tables(self.experiment.heading, self.report, lines, series_printed.pairs(self.published))
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """For each operation: error by length, validation error and recurrent weight by step, what the encoder says."""
         errors = [line for line in series_tables.measured(lines) if line.place.metric == "mae"]
         at = [int(line.place.setting["length"]) for line in errors]

@@ -1,7 +1,7 @@
 """Networks over series of digits in one figure: their errors, training, encoders and recurrent weights."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,6 @@ import pandas as pd
 from nalu_bench.analysis.measure.measured import Measured, records
 from nalu_bench.analysis.render import style
 from nalu_bench.papers.trask2018 import series_constant, series_tables
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SATURATED = 1e-7
 """Distances of a weight from 1 below this are drawn here: float32 knows no smaller ones."""
@@ -42,7 +38,7 @@ TITLES = ("error by length", "validation", "what the encoder says", "recurrent w
 """Of the panels of a row that have none of their own."""
 
 
-def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFrame]":
+def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[style.Figure, pd.DataFrame]":
     """A row of four panels for every operation.
 
     * The median error by length, with its interval (a line a cell), the printed errors (hollow, a little to the right)
@@ -79,7 +75,7 @@ def draw(measured: Measured, errors: pd.DataFrame) -> "tuple[Figure, pd.DataFram
     return figure, pd.concat(drawn, ignore_index=True)[["panel", "operation", "model", "seed", "x", "y", "low", "high"]]
 
 
-def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
+def _errors(axis: "style.Axes", table: pd.DataFrame) -> pd.DataFrame:
     """Medians with their intervals, printed errors as hollow symbols of the same colour, a constant in grey."""
     frames = []
     for model, rows in table.groupby("model", sort=False):
@@ -96,7 +92,7 @@ def _errors(axis: "Axes", table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _printed(axis: "Axes", rows: pd.DataFrame, look: Mapping[str, Any]) -> pd.DataFrame:
+def _printed(axis: "style.Axes", rows: pd.DataFrame, look: Mapping[str, Any]) -> pd.DataFrame:
     """Printed errors, a little to the right of ours."""
     lengths, printed = rows["length"].to_numpy(), rows["printed"].astype(float).to_numpy()
     symbol = {"marker": look.get("marker", ""), "color": look["color"], "markersize": 4.5, "fillstyle": "none"}
@@ -104,7 +100,7 @@ def _printed(axis: "Axes", rows: pd.DataFrame, look: Mapping[str, Any]) -> pd.Da
     return pd.DataFrame({"x": lengths, "y": printed, "low": np.nan, "high": np.nan}).assign(panel="printed")
 
 
-def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+def _training(axis: "style.Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
     frames = []
     curves = measured.curves.merge(runs[["cell", "seed", "model"]], on=["cell", "seed"])
     for model, found in curves.groupby("model", sort=False):
@@ -116,7 +112,7 @@ def _training(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     return _panel(frames, "training")
 
 
-def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+def _encoders(axis: "style.Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
     """The encoder's means of the cells with a recurrent weight, and of the reference."""
     accumulating = runs[(runs["role"] != "cell") | _recurrent(runs)]
     frames = []
@@ -140,7 +136,7 @@ def _encoders(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFr
     return _panel(frames, "encoder")
 
 
-def _matrix(axis: "Axes", model: str, seed: int, added: Any) -> pd.DataFrame:
+def _matrix(axis: "style.Axes", model: str, seed: int, added: Any) -> pd.DataFrame:
     """What one image of each digit adds to the ten counts of one network."""
     axis.grid(False)
     image = axis.imshow(added, cmap="viridis", aspect="auto")
@@ -154,7 +150,7 @@ def _matrix(axis: "Axes", model: str, seed: int, added: Any) -> pd.DataFrame:
     return _panel([pd.DataFrame({"x": digits, "y": added.reshape(-1), "model": names, "seed": seed})], "encoder")
 
 
-def _weights(axis: "Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
+def _weights(axis: "style.Axes", measured: Measured, runs: pd.DataFrame) -> pd.DataFrame:
     accumulating = runs[_recurrent(runs)]
     if accumulating.empty:
         axis.set_axis_off()

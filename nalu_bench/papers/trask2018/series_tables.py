@@ -13,7 +13,6 @@ from nalu_bench.analysis.table.place import Place
 from nalu_bench.papers.trask2018 import series_constant
 from nalu_bench.papers.trask2018.series_claims import FAILS, HOLDS
 from nalu_bench.papers.trask2018.series_printed import Pair
-from nalu_bench.plan.experiment import Experiment
 
 if TYPE_CHECKING:
     from nalu_bench.papers.trask2018.series_errors import SeriesErrorsSettings
@@ -28,15 +27,16 @@ By = Mapping[tuple[str, int], Line]
 
 
 def tables(
-    experiment: Experiment, report: "SeriesErrorsSettings", lines: Sequence[Line], pairs: Mapping[Place, Pair]
+    heading: str, report: "SeriesErrorsSettings", lines: Sequence[Line], pairs: Mapping[Place, Pair]
 ) -> list[Table]:
     """Claims, printed numbers that contradict each other, and five tables for every operation.
 
     Args:
-        lines: all lines of the report. pairs: the printed errors, by the place of the mean absolute one.
+        heading: of the experiment. lines: all lines of the report.
+        pairs: the printed errors, by the place of the mean absolute one.
     """
     claims, (_, errors) = parted(lines)[0], parted(measured(lines))
-    found = claims_table(experiment.heading, claims, _operation)
+    found = claims_table(heading, claims, _operation)
     found += [_contradictions(pairs)] if pairs else []
     for part in grouped(errors, lambda line: line.place.operation).values():
         by = {metric: _by(each) for metric, each in grouped(part, lambda line: line.place.metric).items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,9 @@ from nalu_bench.environments.grid_world import GRACE
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.trask2018 import timing_claims, timing_film, timing_panels, timing_t50, timing_tables
 from nalu_bench.papers.trask2018.timing_claims import SUCCESS, Agents, Sentence
-from nalu_bench.papers.trask2018.timing_tables import DIFFERENCE, LATE, OUTCOMES, REWARD, TRAINED, in_words
+from nalu_bench.papers.trask2018.timing_tables import LATE, OUTCOMES, REWARD, TRAINED, in_words
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.registry import register
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SPLIT = "test"
 CURVES = (REWARD, SUCCESS, "sampled")
@@ -120,7 +117,8 @@ class Timing(Kind):
         cells = list(by_cell(measured.runs))
         groups = self._groups(cells)
         claims = [row for agents in groups for row in self._claims(agents)]
-        return [*claims, *(row for place, runs in cells for row in self._rows(place, runs)), *self._differences(groups)]
+        differences = timing_claims.differences(self.report.differences, groups)
+        return [*claims, *(row for place, runs in cells for row in self._rows(place, runs)), *differences]
 
     def _groups(self, cells: Sequence[tuple[Place, pd.DataFrame]]) -> list[Agents]:
         found: dict[Place, dict[str, pd.DataFrame]] = {}
@@ -168,20 +166,10 @@ class Timing(Kind):
                 if place in self.published:
                     yield claim.row(place, runs, *map(count_note, runs))
 
-    def _differences(self, groups: Sequence[Agents]) -> Iterator[Row]:
-        for found in timing_claims.differences(self.report.differences, groups):
-            both = [found.agents.runs[model] for model in found.pair]
-            place = found.agents.place.at(metric=" ".join([DIFFERENCE, *found.pair]))
-            smaller = min(both, key=len)
-            says = tuple(filter(None, [found.says, *map(count_note, both)]))
-            notes = (*says, f"restricted at T = {found.agents.last}")
-            yield Row(place, found.ours, len(smaller), int(smaller["steps"].iloc[0]), notes=notes)
-
     def tables(self, lines: Sequence[Line]) -> list[Table]:
-        made = timing_tables.Tables(self.experiment, self.report.shown, self.report.claims)
-        return made.of(lines)
+        return timing_tables.tables(self.experiment.heading, lines, self.report.shown, self.report.claims)
 
-    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[Figure, pd.DataFrame]":
+    def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Average reward and success by time, a column for each group; T50 of every seed below."""
         cells = list(by_cell(measured.runs))
         longest = pd.concat(

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from nalu_bench.analysis.measure.measured import count_note
 from nalu_bench.analysis.render import style
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.samples import log_rank
 from nalu_bench.analysis.stats.verdicts import holm
 from nalu_bench.analysis.table.claim import Claim, Limit, furthest_from_true
-from nalu_bench.analysis.table.line import Value
+from nalu_bench.analysis.table.line import Row, Value
 from nalu_bench.analysis.table.place import Place
 from nalu_bench.errors import UsageError, unknown
 from nalu_bench.papers.trask2018 import timing_t50
@@ -22,6 +23,7 @@ SUCCESS = "success"
 WORDS = {SUCCESS: "success", "never": "never arrives", "longest": "arrives as for the longest trained T"}
 """What a claim may be about besides T50: a share of the episodes."""
 
+DIFFERENCE = "t50_difference"
 LONGER, SHORTER, ALIKE = "longer", "shorter", "not told apart"
 
 
@@ -100,23 +102,20 @@ def _quantity(said: Sentence) -> str:
     return f"{WORDS[said.share]} at T = {first}" + (f" to {last}" if first < last else "")
 
 
-class Difference(NamedTuple):
-    """The difference of two agents' restricted mean T50, and what Holm's correction leaves of the log-rank test."""
+def differences(pairs: Sequence[Sequence[str]], groups: Sequence[Agents]) -> Iterator[Row]:
+    """The difference of the restricted mean T50 of pairs of agents of every group.
 
-    agents: Agents
-    pair: tuple[str, str]
-    ours: Value
-    says: str
-
-
-def differences(pairs: Sequence[Sequence[str]], groups: Sequence[Agents]) -> Iterator[Difference]:
-    """Pairs of agents of every group; Holm's correction is over all of them."""
+    Its first note is what Holm's correction over all pairs leaves of the log-rank test.
+    """
     sides = [(agents, (one, other)) for agents in groups for one, other in pairs if {one, other} <= set(agents.runs)]
     rejected = holm([log_rank(*_both(agents, pair), agents.last, agents.last) for agents, pair in sides])
     for (agents, pair), apart in zip(sides, rejected, strict=True):
-        found = Value(*timing_t50.restricted_difference(*_both(agents, pair), agents.last))
-        says = ALIKE if not apart else LONGER if found.value > 0 else SHORTER
-        yield Difference(agents, pair, found, says)
+        ours = Value(*timing_t50.restricted_difference(*_both(agents, pair), agents.last))
+        says = ALIKE if not apart else LONGER if ours.value > 0 else SHORTER
+        runs = [agents.runs[model] for model in pair]
+        notes = tuple(filter(None, [says, *map(count_note, runs), f"restricted at T = {agents.last}"]))
+        place, smaller = agents.place.at(metric=" ".join([DIFFERENCE, *pair])), min(runs, key=len)
+        yield Row(place, ours, len(smaller), int(smaller["steps"].iloc[0]), notes=notes)
 
 
 def _both(agents: Agents, pair: tuple[str, str]) -> tuple[Array, Array]:

@@ -1,7 +1,6 @@
 """Agents that tell the time in one figure: reward and success by T, and how far each seed goes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,6 @@ import pandas as pd
 from nalu_bench.analysis.render import style
 from nalu_bench.papers.trask2018.timing_claims import SUCCESS
 from nalu_bench.papers.trask2018.timing_tables import REWARD
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LOWEST = {REWARD: -1.05, SUCCESS: -0.03}
 """Lower end of the axis: the figure of the paper ends at -1."""
@@ -22,7 +17,7 @@ SHOWN = ["panel", "group", "agent", "seed", "x", "y", "low", "high", "printed"]
 
 def draw(
     curves: pd.DataFrame, longest: pd.DataFrame, trained: Sequence[int], last: int
-) -> "tuple[Figure, pd.DataFrame]":
+) -> "tuple[style.Figure, pd.DataFrame]":
     """A column for every group of agents, with its reward (printed ones hollow) and success; below T50 of every seed.
 
     Args:
@@ -52,7 +47,7 @@ def draw(
     return figure, _numbers(curves, longest)
 
 
-def _curves(axis: "Axes", curves: pd.DataFrame, trained: Sequence[int], last: int, lowest: float) -> None:
+def _curves(axis: "style.Axes", curves: pd.DataFrame, trained: Sequence[int], last: int, lowest: float) -> None:
     axis.axvspan(trained[0], trained[1], color="#eeeeee", zorder=0)
     for agent, rows in curves.groupby("agent", sort=False):
         look = style.drawing(str(rows["model"].iloc[0]))
@@ -68,7 +63,7 @@ def _curves(axis: "Axes", curves: pd.DataFrame, trained: Sequence[int], last: in
     axis.set(ylim=(lowest, 1.05), xlim=(trained[0], last))
 
 
-def _longest(axis: "Axes", longest: pd.DataFrame, groups: Sequence[str], last: int) -> None:
+def _longest(axis: "style.Axes", longest: pd.DataFrame, groups: Sequence[str], last: int) -> None:
     """T50 of every seed, a line an agent, a colour a group. Those that fail at no tested T are beyond the last."""
     lines = list(longest.groupby(["group", "agent"], sort=False))
     for place, ((group, _), mine) in enumerate(lines):

@@ -3,7 +3,6 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -11,20 +10,17 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
-from nalu_bench.analysis.table.formats import Format, percent
+from nalu_bench.analysis.table.formats import Format, one_decimal, percent
 from nalu_bench.analysis.table.layout import EMPTY, Ours, Shown, Table, beside, stacked
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.papers.trask2018.timing_claims import SUCCESS, Sentence
-from nalu_bench.plan.experiment import Experiment
+from nalu_bench.papers.trask2018.timing_claims import DIFFERENCE, SUCCESS, Sentence
 
 REWARD = "reward"
 OUTCOMES = ("early", "late", "never")
 TRAINED = "trained"
 LATE = "late_gain"
 """The fact that tells whether a curve is flat: by how much the validation return grew over the last fifth."""
-
-DIFFERENCE = "t50_difference"
 
 SEEN = {"grid_world": "planes", "grid_world_pixels": "pixels"}
 """What the agents of a task see."""
@@ -46,83 +42,77 @@ def by_time(lines: Sequence[Line], metrics: Sequence[str]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Tables of the lines of `timing.Timing`, whose settings these are."""
+def tables(heading: str, lines: Sequence[Line], shown: Sequence[int], claims: Mapping[str, Sentence]) -> list[Table]:
+    """The claims, then rewards, success and outcomes group by group, then the differences.
 
-    experiment: Experiment
-    shown: Sequence[int]
-    claims: Mapping[str, Sentence]
+    Args:
+        heading: of the experiment. shown: the T that have columns. claims: what the claims say.
+    """
+    there, last = [line for line in lines if line.n_seeds], _last(lines)
+    agents = [line for line in there if line.place.model and not line.place.metric.startswith(CLAIM)]
+    groups = grouped(agents, lambda line: in_words(line.place)).items()
+    made = claims_table(
+        heading, parted(lines)[0], lambda line: in_words(line.place),
+        lambda line: _form(claims[line.place.metric.removeprefix(CLAIM)], last),
+    )  # fmt: skip
+    made += [_rewards(f"Average reward, {group}. {heading}", mine, shown) for group, mine in groups]
+    made += [_success(f"Success, {group}. {heading}", mine, shown) for group, mine in groups]
+    made += [_outcomes(f"How they fail, in percent of the episodes, {group}", mine, shown) for group, mine in groups]
+    return [table for table in [*made, _differences(there)] if table.rows]
 
-    def of(self, lines: Sequence[Line]) -> list[Table]:
-        """The claims, then rewards, success and outcomes group by group, then the differences."""
-        there = [line for line in lines if line.n_seeds]
-        agents = [line for line in there if line.place.model and not line.place.metric.startswith(CLAIM)]
-        groups = grouped(agents, lambda line: in_words(line.place))
-        made = self._claims(lines)
-        for make in (self._rewards, self._success, self._outcomes):
-            made += [make(mine, group) for group, mine in groups.items()]
-        return [table for table in [*made, self._differences(there)] if table.rows]
 
-    def _rewards(self, lines: Sequence[Line], group: str) -> Table:
-        """Of agents with printed rewards these and the verdicts, too."""
-        rows: list[list[Shown]] = []
-        for agent, mine in grouped(lines, _agent).items():
-            found = {_time(line): line for line in mine if line.place.metric == REWARD}
-            ways = beside("ours", lambda line: Ours(line, two_decimals), found.values())
-            rows += stacked([agent], ways, found, self.shown) if found else []
-        return Table(f"Average reward, {group}. {self.experiment.heading}", ["Agent", "", *map(_at, self.shown)], rows)
+def _rewards(title: str, lines: Sequence[Line], shown: Sequence[int]) -> Table:
+    """Of agents with printed rewards these and the verdicts, too."""
+    rows: list[list[Shown]] = []
+    for agent, mine in grouped(lines, _agent).items():
+        found = {_time(line): line for line in mine if line.place.metric == REWARD}
+        ways = beside("ours", lambda line: Ours(line, two_decimals), found.values())
+        rows += stacked([agent], ways, found, shown) if found else []
+    return Table(title, ["Agent", "", *map(_at, shown)], rows)
 
-    def _success(self, lines: Sequence[Line], group: str) -> Table:
-        header = ["Agent", "T50", "Success on the trained T", *map(_at, self.shown), "Gain of the last fifth, points"]
-        usual, last = statistics.mode(line.n_seeds for line in lines), _last(lines)
-        rows: list[list[Shown]] = []
-        for agent, mine in grouped(lines, _agent).items():
-            shares = {_time(line): line for line in mine if line.place.metric == SUCCESS}
-            mean, t50, gain = (_line(mine, metric) for metric in (TRAINED, "t50", LATE))
-            beyond = [Ours(shares[time], percent, alone=True) if time in shares else EMPTY for time in self.shown]
-            seeds = f"; {mean.n_seeds} seeds" if mean.n_seeds != usual else ""
-            rows.append([
-                f"{agent}{seeds}", Ours(t50, until(last)), Ours(mean, percent), *beyond,
-                Ours(gain, lambda value: f"{100 * value:+.1f}"),
-            ])  # fmt: skip
-        return Table(f"Success, {group}. {self.experiment.heading}", header, rows)
 
-    def _outcomes(self, lines: Sequence[Line], group: str) -> Table:
-        rows: list[list[Shown]] = []
-        for agent, mine in grouped(lines, _agent).items():
-            shares = {(line.place.metric, _time(line)): line.ours.value for line in mine
-                      if line.place.metric in OUTCOMES}  # fmt: skip
-            rows.append([agent, *(
-                " / ".join(f"{100 * shares[outcome, time]:.0f}" for outcome in OUTCOMES)
-                if (OUTCOMES[0], time) in shares else EMPTY for time in self.shown
-            )])  # fmt: skip
-        header = ["Early / late / never", *map(_at, self.shown)]
-        return Table(f"How they fail, in percent of the episodes, {group}", header, rows)
+def _success(title: str, lines: Sequence[Line], shown: Sequence[int]) -> Table:
+    usual, last = statistics.mode(line.n_seeds for line in lines), _last(lines)
+    rows: list[list[Shown]] = []
+    for agent, mine in grouped(lines, _agent).items():
+        shares = {_time(line): line for line in mine if line.place.metric == SUCCESS}
+        mean, t50, gain = (_line(mine, metric) for metric in (TRAINED, "t50", LATE))
+        beyond = [Ours(shares[time], percent, alone=True) if time in shares else EMPTY for time in shown]
+        seeds = f"; {mean.n_seeds} seeds" if mean.n_seeds != usual else ""
+        rows.append([
+            f"{agent}{seeds}", Ours(t50, until(last)), Ours(mean, percent), *beyond,
+            Ours(gain, lambda value: f"{100 * value:+.1f}"),
+        ])  # fmt: skip
+    header = ["Agent", "T50", "Success on the trained T", *map(_at, shown), "Gain of the last fifth, points"]
+    return Table(title, header, rows)
 
-    def _differences(self, lines: Sequence[Line]) -> Table:
-        rows: list[list[Shown]] = []
-        for line in lines:
-            if line.place.metric.startswith(DIFFERENCE):
-                agents = map(style.label, line.place.metric.split()[1:])
-                rows.append([in_words(line.place), *agents, Ours(line, "{:.1f}".format), "; ".join(line.notes[:-1])])
-        header = ["", "this agent", "and that one", "difference, steps", "this one lasts"]
-        title = f"Differences of mean T50, restricted at T = {_last(lines)}; log-rank test, Holm's correction over all"
-        return Table(title, header, rows)
 
-    def _claims(self, lines: Sequence[Line]) -> list[Table]:
-        last = _last(lines)
+def _outcomes(title: str, lines: Sequence[Line], shown: Sequence[int]) -> Table:
+    rows: list[list[Shown]] = []
+    for agent, mine in grouped(lines, _agent).items():
+        shares = {(line.place.metric, _time(line)): line.ours.value for line in mine if line.place.metric in OUTCOMES}
+        rows.append([agent, *(
+            " / ".join(f"{100 * shares[outcome, time]:.0f}" for outcome in OUTCOMES)
+            if (OUTCOMES[0], time) in shares else EMPTY for time in shown
+        )])  # fmt: skip
+    return Table(title, ["Early / late / never", *map(_at, shown)], rows)
 
-        def form(line: Line) -> Format:
-            return _form(self.claims[line.place.metric.removeprefix(CLAIM)], last)
 
-        return claims_table(self.experiment.heading, parted(lines)[0], lambda line: in_words(line.place), form)
+def _differences(lines: Sequence[Line]) -> Table:
+    rows: list[list[Shown]] = []
+    for line in lines:
+        if line.place.metric.startswith(DIFFERENCE):
+            agents = map(style.label, line.place.metric.split()[1:])
+            rows.append([in_words(line.place), *agents, Ours(line, one_decimal), "; ".join(line.notes[:-1])])
+    header = ["", "this agent", "and that one", "difference, steps", "this one lasts"]
+    title = f"Differences of mean T50, restricted at T = {_last(lines)}; log-rank test, Holm's correction over all"
+    return Table(title, header, rows)
 
 
 def _form(said: Sentence, last: int) -> Format:
     """How the number of a claim is written: a difference of T50, a share, or a T50."""
     if said.pairs:
-        return "{:.1f}".format
+        return one_decimal
     return until(last) if said.times is None else percent
 
 

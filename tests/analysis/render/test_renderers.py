@@ -107,3 +107,12 @@ def test_a_page_tells_the_range_that_a_printed_number_is_held_against() -> None:
     held = replace(FINE, held=(0.25, 0.75))
     assert "seeds: 0.25 to 0.75" in html.numbers([held], RUNS, {})
     assert "seeds:" not in html.numbers([FINE], RUNS, {})
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [("0.123456789", "0.1235"), ("<0.000001", "&lt;0.000001"), ("<0.0000001234", "&lt;1.234e-07"),
+     (">1234567", "&gt;1,235,000"), (">999", "&gt;999")],
+)  # fmt: skip
+def test_a_long_printed_number_is_written_as_ours_are_and_a_bound_keeps_its_sign(printed: str, shown: str) -> None:
+    assert f">{shown}<" in html.numbers([replace(FINE, printed=Printed(printed))], RUNS, {}).replace("\n", "")

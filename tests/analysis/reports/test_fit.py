@@ -32,7 +32,9 @@ def kind_of(report: dict[str, Any], folder: Path) -> Kind:
         ({"kind": "success", "criterion": "task", "layout": {"modell": []}}, [], "unknown word of layout .* 'modell'"),
         ({"kind": "success", "criterion": "task", "step_axis": "cubic"}, [], "unknown step_axis .* 'cubic'"),
         ({"kind": "success", "criterion": "task", "below": {"test_mse": 1}}, [], "unknown column .* 'test_mse'"),
-        ({"kind": "leaderboard"}, ["task=identity", "model=mlp"], "a leaderboard needs tasks with a threshold"),
+        ({"kind": "leaderboard"}, ["task=identity", "model=mlp"], "of kind leaderboard needs tasks with a threshold"),
+        ({"kind": "leaderboard"}, ["task=arithmetic,ten_parameter", "model=nau"],
+         "a leaderboard must be on one task, .* mine/it is on arithmetic and ten_parameter; give each task"),
         ({"kind": "accuracies", "examples": 10, "tables": []}, [], "unknown column .* 'test_accuracy_0.1'"),
         ({"kind": "relative_errors", "chosen": {}}, ["task=operands"], "unknown column .* 'extrapolation_mse'"),
         (SWEEP, [], "needs a task that tests series of several lengths"),
@@ -43,7 +45,7 @@ def kind_of(report: dict[str, Any], folder: Path) -> Kind:
 def test_a_kind_or_a_setting_that_does_not_fit_is_told_before_training(
     report: dict[str, Any], words: list[str], message: str, tmp_path: Path
 ) -> None:
-    cells = compose.plan_cells([*(words or ["task=ten_parameter"]), "budget=smoke"], multirun=False).cells
+    cells = compose.plan_cells([*(words or ["task=ten_parameter"]), "budget=smoke"], multirun=True).cells
     with pytest.raises(UsageError, match=message):
         kind_of(report, tmp_path).check(cells)
 

@@ -12,7 +12,6 @@ from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed import published
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018.best_claims import Sentence
 from nalu_bench.papers.trask2018.best_draws import Best, shares
 from nalu_bench.papers.trask2018.best_of import BestOf
 from nalu_bench.plan import compose, experiment
@@ -132,20 +131,6 @@ def test_the_predictions_are_those_of_the_best_network() -> None:
     figure, drawn = KIND.figure(found, lines)
     figure.draw_without_rendering()
     assert set(drawn["printed"]) >= {"79.6", "29.4"}
-
-
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        (Sentence([["text_lstm test"]]), "must have one limit"),
-        (Sentence([["text_lstm"]], at_most=1), "must be one or two of `model split`"),
-        (Sentence([["text_lstm test last"]], at_most=1), "must be one or two of `model split`"),
-        (Sentence([["a b", "a b", "a b"]], at_most=1), "must be one or two of `model split`"),
-    ],
-)
-def test_a_claim_that_cannot_be_read_is_refused(said: Sentence, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        said.check("mine")
 
 
 def test_a_split_that_the_runs_do_not_have_is_refused() -> None:

@@ -52,7 +52,12 @@ def test_a_claim_on_a_model_that_there_is_not_is_refused() -> None:
     loaded.report["claims"]["bias"]["of"] = ["canvas_nacc"]
     plan = compose.plan_experiment(loaded, ["budget=smoke"])
     with pytest.raises(UsageError, match=r"model of the claim bias of .* 'canvas_nacc'; did you mean 'canvas_nac'"):
-        Parity(loaded).check(plan.cells)
+        Parity(loaded).check_printed(plan.cells)
+
+
+def test_a_claim_that_is_not_on_two_sides_is_refused() -> None:
+    with pytest.raises(UsageError, match="the claim bias must name models in of and in than"):
+        contrast(than=[]).check("bias")
 
 
 def test_a_network_without_finite_predictions_counts_as_0() -> None:

@@ -10,8 +10,6 @@ from reported import cells_of, line_with, lines_of, lines_with, measured_of, run
 
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.table.line import Line, Printed
-from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018.program_claims import Sentence
 from nalu_bench.papers.trask2018.program_curves import ProgramCurves
 from nalu_bench.papers.trask2018.program_printed import against_curve
 from nalu_bench.plan import experiment
@@ -154,17 +152,3 @@ def test_a_printed_band_has_degrees_of_freedom_of_its_own() -> None:
     found = against_curve(np.array([50.0, 52.0, 54.0]), 0.3)(Printed("60", "58", "62", 10, ""))
     welch = scipy.stats.ttest_ind_from_stats(52, 2, 3, 59.7, 1, 10, equal_var=False)
     assert found.p_value == pytest.approx(welch.pvalue)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "limits", "told"),
-    [
-        ([["program_nalu"]], {"at_least": 1}, "must be one or two of `model split`"),
-        ([["a train", "b train", "c train"]], {"at_least": 1}, "must be one or two of `model split`"),
-        ([["a train"]], {}, "must have one limit"),
-        ([], {"at_least": 1}, "must be about one number or more"),
-    ],
-)
-def test_a_claim_without_numbers_or_a_limit_is_refused(numbers: list[list[str]], limits: Any, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        Sentence(numbers=numbers, **limits).check("any")

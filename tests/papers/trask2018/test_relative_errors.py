@@ -1,6 +1,7 @@
 """Errors in percent of an untrained model with the same seed, and claims on them."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,14 @@ def test_a_number_that_chose_the_inputs_is_fitted() -> None:
 def test_without_the_untrained_models_nothing_is_reported() -> None:
     with pytest.raises(UsageError, match=r"the untrained models for subsections .* add are not there"):
         KIND.require(Measured(runs("nac", [1.0])))
+
+
+def test_two_untrained_models_of_one_task_are_refused() -> None:
+    cells = compose.plan_experiment(KIND.experiment, ["budget=smoke"]).cells
+    KIND.check(cells)
+    other = next(want for want in cells if want.cell.model.name == "nac")
+    with pytest.raises(UsageError, match=r"one cell of the role baseline for each task and setting and operation, got"):
+        KIND.check([*cells, replace(other, role="baseline")])
 
 
 def test_without_a_network_under_the_chosen_inputs_nothing_is_reported() -> None:
