@@ -21,7 +21,7 @@ from nalu_bench.analysis.printed.published import read, typed
 from nalu_bench.analysis.render.markdown import escaped, plain
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_MEDIAN, MARGIN_RATE
 from nalu_bench.analysis.stats.intervals import FEWEST, RESAMPLES
-from nalu_bench.analysis.stats.ranges import DECADES, MOST_AGREE
+from nalu_bench.analysis.stats.ranges import DECADES, ENOUGH, MOST_AGREE
 from nalu_bench.analysis.stats.samples import MARGIN
 from nalu_bench.analysis.stats.verdicts import ALPHA
 from nalu_bench.analysis.table.formats import four_digits, interval
@@ -77,7 +77,7 @@ def _rules() -> dict[str, str]:
     return {name: f"{100 * share:.0f} %" for name, share in shares.items()} | {
         "rate": f"{100 * MARGIN_RATE:.0f} points", "median": f"{math.exp(MARGIN_MEDIAN):.3g}",
         "samples": f"{low} to {high} %", "decades": f"{DECADES} powers of ten", "few": f"{FEWEST}",
-        "resamples": f"{RESAMPLES:,}",
+        "resamples": f"{RESAMPLES:,}", "enough": f"{ENOUGH}",
     }  # fmt: skip
 
 

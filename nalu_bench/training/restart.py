@@ -156,8 +156,8 @@ class HalvesOfValidation(Halves):
 
     Source: Mistry, Farrahi & Hare 2022, NALM's benchmark, the code that trains the iNALU: the last validation error
     is stored at every step, and asked for every 10 steps once there are more than 5,000: a stuck network starts anew
-    every 5,010 steps. With an evaluation every 1,000 steps `reinitialize_after=6 reinitialize_above=1` is near it, every
-    6,000. Deviations: it is asked at evaluations alone.
+    every 5,010 steps. With an evaluation every 1,000 steps `reinitialize_after=6 reinitialize_above=1` is near it,
+    every 6,000. Deviations: it is asked at evaluations alone.
     """
 
     asks_always = True

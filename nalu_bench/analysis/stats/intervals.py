@@ -133,7 +133,8 @@ def student_mean(
 
         x̄ ± t s/√n,   t = Student's (1 + confidence) / 2 quantile, n - 1 degrees of freedom
 
-    Source: Student 1908, Biometrika 6, 1-25. Deviations: without any spread the limits are the mean itself.
+    Source: Student 1908, Biometrika 6, 1-25. Deviations: without any spread the limits are the mean itself, and nan for
+    fewer than 6 samples: a few that are alike say nothing on others.
 
     Args:
         span: the smallest and the largest number that there is.
@@ -141,13 +142,13 @@ def student_mean(
     Returns: mean, low and high; the limits are nan for one sample, all three for none.
 
     >>> student_mean([50.0, 50.0])
-    (50.0, 50.0, 50.0)
+    (50.0, nan, nan)
     >>> student_mean([90.0, 100.0], span=(0, 100))[2]
     100.0
     """
     x = np.asarray(samples, dtype=np.float64)
     mean = float(x.mean()) if x.size else math.nan
-    if x.size < 2:
+    if x.size < 2 or (x.size < FEWEST and not np.ptp(x)):
         return mean, math.nan, math.nan
     low, high, _ = student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)
     return mean, max(low, float(span[0])), min(high, float(span[1]))
@@ -168,7 +169,7 @@ def mean_difference(samples: ArrayLike, others: ArrayLike, confidence: float = 0
         x̄ - ȳ ± t √(s²/n + r²/m),   t = Student's (1 + confidence) / 2 quantile with Welch-Satterthwaite's freedom
 
     Source: Welch 1947, Biometrika 34, 28-35. Deviations: without any spread the limits are the difference itself. They
-    are nan if a side has one sample.
+    are nan if a side has one sample, or without any spread fewer than 6.
 
     >>> difference, low, high = mean_difference([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
     >>> f"{difference:.1f} {low:.3f} {high:.3f}"
@@ -179,7 +180,8 @@ def mean_difference(samples: ArrayLike, others: ArrayLike, confidence: float = 0
     if min(x.size, y.size) < 2:
         return difference, math.nan, math.nan
     if not np.ptp(x) and not np.ptp(y):
-        return difference, difference, difference
+        limit = difference if min(x.size, y.size) >= FEWEST else math.nan
+        return difference, limit, limit
     with warnings.catch_warnings():
         # A constant side is no matter: its variance is exactly 0.
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)

@@ -1,4 +1,4 @@
-"""The range of our seeds against one printed number that has no spread."""
+"""What one more of our seeds may show, against one printed number that has no spread."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nalu_bench.analysis.stats.intervals import middle_range, wilson_interval
+from nalu_bench.analysis.stats.intervals import FEWEST, middle_range, student, wilson_interval
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, apart, points, times
 
@@ -20,6 +20,9 @@ ERRORS: Span = (0, math.inf)
 
 MOST_AGREE = 0.3
 """A range that more than this share of all numbers would agree with is `uninformative` (our choice)."""
+
+ENOUGH = 39
+"""Seeds whose range holds one more with 95 %, (n - 1) / (n + 1) of all cases."""
 
 DECADES = 4
 """Numbers without a bound count as log-uniform over so many powers of ten, as many as [0.1, 1000] has (our choice)."""
@@ -47,8 +50,8 @@ def compare_single(
 ) -> Comparison:
     """Compare the range of our seeds with one printed number that has no spread.
 
-        agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets printed ± half a unit of its last digit
-        printed ">L":       agrees  iff  our median > L;   "<L":  iff  q(2.5 %) <= L
+        agrees         iff  [low, high] meets printed ± half a unit of its last digit
+        printed ">L":       agrees  iff  our median > L;   "<L":  iff  low <= L
         exact          iff  every seed rounds to the printed number
         uninformative  iff  it agrees, but more than 30 % of all numbers would
 
@@ -56,8 +59,8 @@ def compare_single(
     range is uninformative if its ends are a factor of more than 16 apart. What print cannot tell apart is one number:
     all up to one unit of the last digit, to the L of "<L", and from the L of ">L" on.
 
-    The quantiles are order statistics, the outer neighbours of rank q (n - 1), so that infinite samples need
-    no interpolation. Source: ours, because the printed protocol is not known. Deviations: does not apply.
+    [low, high] is where one more seed lies with 95 %, see `of_one_more`. Seeds that are fewer than 6 and all alike
+    differ from nothing. Source: ours, because the printed protocol is not known. Deviations: does not apply.
 
     Args:
         samples: one number per seed; those that are not finite count as the worst, -inf where higher is better and +inf
@@ -87,29 +90,30 @@ def compare_single(
     notes = ("reconstructed protocol", *worst)
     if numbers.size < 2:
         return Comparison(Verdict.INCONCLUSIVE, notes=(*notes, f"a range needs 2 seeds, got {numbers.size}"))
-    median, (low, high) = float(np.median(numbers)), middle_range(numbers)
+    median, (low, high) = float(np.median(numbers)), of_one_more(numbers, span, given.unit)
     agrees = median > given.value if given.bound else low <= given.most and high >= given.least
-    verdict, share = _verdict(agrees, off is None and bool(given.holds(numbers).all()), _share(low, high, span, given))
+    exact, share = off is None and bool(given.holds(numbers).all()), _share(low, high, span, given)
+    verdict, share, few = _verdict(numbers, agrees, exact, share)
     by = "" if agrees else _distance(median, given, span, better)
     reason = (
-        f"the middle 95 % of our seeds, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} "
+        f"{_range_of(numbers)}, {low:.4g} to {high:.4g}, {_meets(agrees)} {printed.strip()} "
         f"{'as it is rounded' if off is None else f'± {off:g}, as it is read off a figure'}"
     )
     if given.bound:
         reason = f"the median of our seeds, {median:.4g}, is {'' if agrees else 'not '}above {given.value:g}"
     limits, held = (low - given.most, high - given.least), None if given.bound else (low, high)
     told = f"{reason}{_told(share)}"
-    return Comparison(verdict, median - given.value, *limits, notes=notes, by=by, reason=told, held=held)
+    return Comparison(verdict, median - given.value, *limits, notes=(*notes, *few), by=by, reason=told, held=held)
 
 
 def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparison:
     """Compare the range of our seeds with one network's share of right answers, counted on `examples` examples.
 
-        agrees         iff  [q(2.5 %), q(97.5 %)] of our seeds meets Wilson's 95 % interval of the printed share
+        agrees         iff  [low, high] meets Wilson's 95 % interval of the printed share
         exact          iff  every seed has the printed number of right answers, to half an example
         uninformative  iff  it agrees, but more than 30 % of all shares of so many examples would
 
-    Source: ours. Deviations: does not apply.
+    [low, high] as in `compare_single`. Source: ours. Deviations: does not apply.
 
     Args:
         samples: one share per seed, in [0, 1]. nan stands for a seed without a finite answer and counts as 0.
@@ -131,17 +135,49 @@ def compare_share(samples: ArrayLike, printed: float, examples: int) -> Comparis
     if shares.size < 2:
         return Comparison(Verdict.INCONCLUSIVE, notes=(f"a range needs 2 seeds, got {shares.size}",))
     least, most = wilson_interval(round(printed * examples), examples)
-    low, high = middle_range(shares)
+    low, high = of_one_more(shares, (0, 1))
     agrees, exact = low <= most and high >= least, bool(np.all(np.abs(shares - printed) <= 0.5 / examples))
-    verdict, share = _verdict(agrees, exact, _meeting(low, high, examples))
+    verdict, share, few = _verdict(shares, agrees, exact, _meeting(low, high, examples))
     median = float(np.median(shares))
     reason = (
-        f"the middle 95 % of our seeds, {100 * low:.1f} to {100 * high:.1f} %, {_meets(agrees)} the printed "
+        f"{_range_of(shares)}, {100 * low:.1f} to {100 * high:.1f} %, {_meets(agrees)} the printed "
         f"{100 * printed:g} % of {examples:,} examples, {100 * least:.1f} to {100 * most:.1f} % (Wilson)"
     )
     by = "" if agrees else points(median - printed)
     limits, told = (low - most, high - least), f"{reason}{_told(share)}"
-    return Comparison(verdict, median - printed, *limits, by=by, reason=told, held=(low, high))
+    return Comparison(verdict, median - printed, *limits, notes=few, by=by, reason=told, held=(low, high))
+
+
+def of_one_more(numbers: NDArray[np.float64], span: Span = ERRORS, least: float = 0.0) -> tuple[float, float]:
+    """Where one more seed lies with 95 %: in the middle 95 % of the seeds, or as far as a prediction interval reaches.
+
+        x̄ ± t s √(1 + 1/n),   t = Student's 97.5 % quantile, n - 1 degrees of freedom
+
+    The interval is that of fewer than 39 finite seeds, whose range holds one more in (n - 1) / (n + 1) of all cases;
+    where the span has no end, it is that of their logarithms. Source: Student's prediction interval. Deviations: none.
+
+    Args:
+        numbers: at least two, infinite ones included. span: the limits have no part outside.
+        least: numbers below it have its logarithm.
+
+    >>> of_one_more(np.array([1.0, 2.0, 3.0]), (0, 4))
+    (0, 4)
+    >>> of_one_more(np.arange(40.0))
+    (0.0, 39.0)
+    """
+    low, high = middle_range(numbers)
+    if numbers.size >= ENOUGH or not np.isfinite(numbers).all():
+        return low, high
+    endless = math.isinf(span[1])
+    x = np.log(np.maximum(numbers, least or np.finfo(float).tiny)) if endless else numbers
+    error = float(x.std(ddof=1)) * math.sqrt(1 + 1 / x.size)
+    ends = student(float(x.mean()), error, x.size - 1)[:2]
+    under, above = np.exp(ends) if endless else np.clip(ends, *span)
+    return min(low, float(under)), max(high, float(above))
+
+
+def _range_of(numbers: NDArray[np.float64]) -> str:
+    return "the middle 95 % of our seeds" if numbers.size >= ENOUGH else "one more of our seeds with 95 %"
 
 
 def _meeting(low: float, high: float, examples: int) -> float:
@@ -152,11 +188,17 @@ def _meeting(low: float, high: float, examples: int) -> float:
     return (after - first) / len(counts)
 
 
-def _verdict(agrees: bool, exact: bool, share: float) -> tuple[Verdict, float]:
-    """The verdict, and the share of all numbers that would have agreed too (nan where that changes nothing)."""
-    if exact or not agrees:
-        return (Verdict.EXACT if exact else Verdict.DIFFERS), math.nan
-    return (Verdict.UNINFORMATIVE if share > MOST_AGREE else Verdict.AGREES), share
+def _verdict(
+    numbers: NDArray[np.float64], agrees: bool, exact: bool, share: float
+) -> tuple[Verdict, float, tuple[str, ...]]:
+    """The verdict, the share of all numbers that would have agreed too (nan where that changes nothing), and notes."""
+    if exact:
+        return Verdict.EXACT, math.nan, ()
+    if agrees:
+        return (Verdict.UNINFORMATIVE if share > MOST_AGREE else Verdict.AGREES), share, ()
+    if numbers.size < FEWEST and np.unique(numbers).size == 1:
+        return Verdict.INCONCLUSIVE, math.nan, (f"all {numbers.size} seeds are alike",)
+    return Verdict.DIFFERS, math.nan, ()
 
 
 def _share(low: float, high: float, span: Span, printed: Rounded) -> float:

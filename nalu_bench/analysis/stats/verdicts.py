@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 ALPHA = 0.05
-"""The probability of any `differs` in a whole experiment that does reproduce."""
+"""The probability of any `differs` with a p-value in a whole experiment that does reproduce."""
 
 NOTHING_PRINTED = "no number is printed"
 """The reason why an empty field of the printed numbers is not compared."""

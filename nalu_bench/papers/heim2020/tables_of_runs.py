@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.redrawn import redrawn
 
 DRAWS = 4_000
 """Tables that are drawn."""
@@ -44,13 +45,7 @@ STATISTICS: dict[str, Statistic] = {"mean": mean_and_error, "median": median_and
 
 
 def drawn(errors: Array, ranks: Array, count: int, best: int, name: str) -> Array:
-    """The errors (DRAWS, best) behind so many tables: of `count` runs the `best` with the smallest ranks.
-
-        runs* = m of our m runs, with replacement;   table = `count` of runs*, with replacement
-
-    The first draw stands for the chance of our own runs, the second for that of the table's. Together they make the
-    spread σ² (1/m + 1/count) of the difference between our mean and a printed one. Source: ours; a bootstrap, Efron &
-    Tibshirani 1993, An Introduction to the Bootstrap, chapter 6. Deviations: does not apply.
+    """The errors (DRAWS, best) behind so many tables, see `redrawn`: of `count` runs the `best` with the least ranks.
 
     Args:
         errors, ranks: (m,) of our runs, perhaps infinite.
@@ -58,8 +53,7 @@ def drawn(errors: Array, ranks: Array, count: int, best: int, name: str) -> Arra
         name: tables with other names are drawn independently.
     """
     generator = np.random.default_rng([SEED, zlib.crc32(name.encode())])
-    ours = generator.integers(len(errors), size=(DRAWS, len(errors)))
-    chosen = np.take_along_axis(ours, generator.integers(len(errors), size=(DRAWS, count)), axis=1)
+    chosen = redrawn(generator, len(errors), count, DRAWS)
     first = np.argsort(ranks[chosen], axis=1, kind="stable")[:, :best]
     return errors[np.take_along_axis(chosen, first, axis=1)]
 

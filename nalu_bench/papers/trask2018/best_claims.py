@@ -22,8 +22,7 @@ def tested(said: Sentence, where: Place, groups: Groups, measure: str) -> tuple[
 
     One number is the error there; two are the ratio of the first to the second. The claim is not tested unless all of
     its models have several draws. Its interval is the middle 95 % of the draws: what one best of several networks may
-    show, as the paper shows one. The chance that lies in the networks trained, from which all draws are made, is not in
-    it.
+    show, as the paper shows one, with the chance that lies in our own training.
 
     Args:
         where: the task, and the words that all numbers share. groups: the draws of every group. measure: of errors.

@@ -3,7 +3,6 @@
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, prod
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.medians import Array
+from nalu_bench.analysis.stats.redrawn import redrawn
 
 ENOUGH = 3
 """Runs of every setting for one of a draw. Draws of fewer runs share so many that their range says too little."""
@@ -38,18 +38,24 @@ class Best:
 
     @classmethod
     def of(cls, settings: Sequence[pd.DataFrame], count: int, by: str, name: str) -> "Best":
-        """Draw `count` runs of every setting without replacement, and take the one with the smallest `by`; many times.
+        """Draw `count` runs of every setting, see `redrawn`, and take the one with the smallest `by`; many times.
 
         The winners of groups with other names are drawn independently of each other. A run without a finite error is
-        the worst.
+        the worst. Settings with fewer than `ENOUGH` runs for a draw make one, of their first runs.
         """
         runs = pd.concat(settings, ignore_index=True)
-        errors = [medians.finite_or_worst(each[by]) for each in settings]
-        chances = shares(errors, count)
+        errors = medians.finite_or_worst(runs[by])
         generator = np.random.default_rng([SEED, zlib.crc32(name.encode())])
-        winners = generator.choice(len(runs), DRAWS, p=chances)
         alone = any(len(each) < ENOUGH * count for each in settings)
-        return cls(runs, winners[:1] if alone else winners, count * len(settings))
+        starts = np.cumsum([0, *(len(each) for each in settings[:-1])])
+        drawn = np.hstack(
+            [
+                start + (np.arange(count)[None] if alone else redrawn(generator, len(each), count, DRAWS))
+                for start, each in zip(starts, settings, strict=True)
+            ]
+        )
+        winners = np.take_along_axis(drawn, errors[drawn].argmin(axis=1)[:, None], axis=1)[:, 0]
+        return cls(runs, winners, count * len(settings))
 
     @property
     def alone(self) -> bool:
@@ -66,26 +72,3 @@ class Best:
             return f"best of {self.size}, one draw from {len(self.runs)} runs"
         found = np.unique(self.winners).size
         return f"best of {self.size}, drawn from {len(self.runs)} runs; {found} different networks"
-
-
-def shares(errors: Sequence[Array], count: int) -> Array:
-    """The share of all draws in which each run is the best, groups one after the other.
-
-        P(the b best runs are not drawn) = Π_g C(n_g - b_g, count) / C(n_g, count)
-
-    with n_g runs in group g, of which b_g are among the b best. The share of a run is the difference of two of these.
-
-    >>> shares([np.array([3.0, 1.0, 2.0])], 2).round(3).tolist()  # 1.0 is in two of three draws
-    [0.0, 0.667, 0.333]
-    """
-    group = np.repeat(np.arange(len(errors)), [len(each) for each in errors])
-    order = np.argsort(np.concatenate(errors), kind="stable")
-    left = [len(each) for each in errors]
-    every = prod(comb(n, count) for n in left)
-    ways, found = every, np.zeros(len(group))
-    for place in order:
-        left[group[place]] -= 1
-        fewer = prod(comb(n, count) for n in left)
-        found[place] = (ways - fewer) / every
-        ways = fewer
-    return found

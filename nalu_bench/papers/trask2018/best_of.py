@@ -15,7 +15,7 @@ from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.ranges import ERRORS, Span
-from nalu_bench.analysis.stats.verdicts import Comparison, not_comparable
+from nalu_bench.analysis.stats.verdicts import Comparison, Verdict, not_comparable
 from nalu_bench.analysis.stats.words import Better
 from nalu_bench.analysis.table.claim import CLAIM
 from nalu_bench.analysis.table.claims import claims_table, parted
@@ -56,13 +56,14 @@ class BestOfSettings(Settings):
 class BestOf(Kind):
     """Rows are models, columns splits: the mean absolute error of the best of several networks.
 
-        draw       `count` runs of every setting in `over`, without replacement
+        draw       `count` runs of every setting in `over`, see `redrawn`
         best       the run of the draw with the smallest mean squared validation error at its selected step
         error      median over all draws of the best run's mean absolute error, with the middle 95 % of the draws
 
-    A printed number is one such draw. It is compared with the middle 95 %, as one number with the range of seeds is.
+    A printed number is one such draw. It is compared with the middle 95 %, as one number with that of seeds is.
     The draws are from the runs that are there. A new draw of k networks has one that is better than all n of them with
-    probability k / (k + n), which is said where a printed number is better than all of ours. A group with fewer than
+    probability k / (k + n). So a printed number that is better than all of ours differs only if it is further from the
+    range, as a ratio, than the range is wide (our choice). A group with fewer than
     `count` runs of a setting is not compared, and neither is one with just as many, whose only draw has no range.
 
     A second table has the predictions of the best network after every token of some texts, as the paper's Figure 3.
@@ -212,6 +213,9 @@ def _one_of(best: Best, samples: Array, span: Span, every: Array | None = None) 
             return found
         chance = best.size / (best.size + len(best.runs))
         note = f"better than all of ours; a new draw has a better network than all with probability {percent(chance)}"
+        low, high = middle_range(samples)
+        near = found.verdict is Verdict.DIFFERS and printed.number() * high > low**2
+        found = replace(found, verdict=Verdict.INCONCLUSIVE, by="") if near else found
         return replace(found, notes=(*found.notes, note))
 
     return told

@@ -93,7 +93,7 @@ class ProgramCurves(Kind):
             measured = at in set(curves["step"])
             samples = shares(there, column) if measured else np.array([])
             ours = Value(*student_mean(samples, span=SHARES)) if measured else NOTHING
-            compare = self._compare(step, last, samples)
+            compare = self._compare(where, last, samples)
             compare = chosen_by(compare) if place.model in self.report.fitted else compare
             yield row_of(where, ours, runs, compare=compare)
         for metric in FURTHER:
@@ -106,13 +106,14 @@ class ProgramCurves(Kind):
         found = {place.setting[STEP] for place in self.published if STEP in place.setting} - {LAST}
         return [*sorted(found, key=int), LAST]
 
-    def _compare(self, step: str, last: int, samples: Array) -> Compare:
+    def _compare(self, where: Place, last: int, samples: Array) -> Compare:
         printed_last = self.experiment.printed_steps
-        if step == LAST and last != printed_last:
+        if where.setting[STEP] == LAST and last != printed_last:
             return lambda _: not_comparable(f"our last step is not that of the figure, about {printed_last:,}")
         if not samples.size:
             return lambda _: not_comparable("not measured at this step")
-        return against_curve(samples, self.report.read_off)
+        ending = self.published.get(where.at(setting=where.setting | {STEP: LAST}))
+        return against_curve(samples, self.report.read_off, ending)
 
     def _reached(self, runs: pd.DataFrame, curves: pd.DataFrame, column: str) -> Array:
         """The first evaluation of each seed at which so many digits match; infinite if there is none."""

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_RATE, alone
-from nalu_bench.analysis.stats.intervals import student
+from nalu_bench.analysis.stats.intervals import FEWEST, student
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, Verdict, not_comparable
 from nalu_bench.analysis.stats.words import points
@@ -18,14 +18,15 @@ BAND = 4
 """A printed band is as wide as so many standard deviations: 2 sigma on each side."""
 
 
-def against_curve(samples: Array, off: float) -> Compare:
+def against_curve(samples: Array, off: float, last: Printed | None = None) -> Compare:
     """The comparison of percentages with a printed mean over `n_seeds` runs, read off a figure to within `off` points.
 
-        d ± t √(s²/n + r²/n0),   r = (high - low) / 4 of the band, else s
+        d ± t √(s²/n + r²/n0),   r = (high - low) / 4 of the band, else the larger of s and that of the curve's `last`
 
-    t is Student's quantile with Welch and Satterthwaite's degrees of freedom, or n - 1 without a band. d counts from
-    the nearest number within `off` of the printed one. `agrees` needs 0 inside, and the 90 % interval within 15 points
-    of 0, as for rates. Source: ours; Welch 1947. Deviations: does not apply.
+    t is Student's quantile with Welch and Satterthwaite's degrees of freedom; n - 1 if r is s. d counts from the
+    nearest number within `off` of the printed one. `agrees` needs 0 inside, and the 90 % interval within 15 points of
+    0, as for rates. Seeds that are fewer than 6 and all alike decide nothing beside a curve without a band. Source:
+    ours; Welch 1947. Deviations: does not apply.
     """
 
     def compare(printed: Printed) -> Comparison:
@@ -34,12 +35,16 @@ def against_curve(samples: Array, off: float) -> Compare:
         if samples.size < 2:
             return Comparison(Verdict.INCONCLUSIVE, reason=f"a mean needs 2 seeds, got {samples.size}")
         mean, spread, value = float(samples.mean()), float(samples.std(ddof=1)), printed.number()
-        band = bool(printed.low and printed.high) and printed.n_seeds > 1
-        theirs = abs(float(printed.high) - float(printed.low)) / BAND if band else spread
+        theirs = _spread(printed)
+        if theirs is None:
+            theirs = max(spread, (last and _spread(last)) or 0.0)
+        band = theirs != spread
         difference = mean - float(np.clip(mean, value - off, value + off))
         parts = spread**2 / samples.size, theirs**2 / printed.n_seeds
         error, freedom = math.sqrt(sum(parts)), samples.size - 1.0
-        if band and error:
+        if not error and samples.size < FEWEST:
+            return Comparison(Verdict.INCONCLUSIVE, reason=f"all {samples.size} seeds are alike")
+        if band:
             freedom = error**4 / (parts[0] ** 2 / (samples.size - 1) + parts[1] ** 2 / (printed.n_seeds - 1))
         low, high, p_value = student(difference, error, freedom)
         within = student(difference, error, freedom, EQUIVALENCE)[:2]
@@ -52,3 +57,10 @@ def against_curve(samples: Array, off: float) -> Compare:
         return alone(difference, low, high, p_value, within, MARGIN, told, points(difference / 100), reason)
 
     return compare
+
+
+def _spread(printed: Printed) -> float | None:
+    """The standard deviation that a printed band stands for; None without a band over several runs."""
+    if not (printed.low and printed.high) or (printed.n_seeds or 0) < 2:
+        return None
+    return abs(float(printed.high) - float(printed.low)) / BAND

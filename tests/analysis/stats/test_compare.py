@@ -56,7 +56,7 @@ def test_settling_twice_changes_nothing() -> None:
 
 
 def test_comparisons_without_a_p_value_neither_change_nor_count_in_holm() -> None:
-    single = compare_single([1.0, 2.0], "7.5")
+    single = compare_single(np.linspace(1.0, 2.0, 40), "7.5")
     assert single.verdict is Verdict.DIFFERS
     settled = settle([single, *with_p_values([0.04]), not_comparable("other steps")])
     assert [c.verdict for c in settled] == ["differs", "differs", "not comparable"]

@@ -306,5 +306,6 @@ def test_welchs_interval_inverts_his_test_even_if_a_side_is_constant(others: lis
 
 
 def test_means_without_any_spread_are_equal_or_not_and_single_samples_say_nothing() -> None:
-    assert mean_difference([5.0, 5.0], [3.0, 3.0]) == (2.0, 2.0, 2.0)
+    assert mean_difference([5.0] * 6, [3.0] * 6) == (2.0, 2.0, 2.0)
+    assert all(math.isnan(limit) for limit in mean_difference([5.0, 5.0], [3.0, 3.0])[1:])
     assert all(math.isnan(number) for number in mean_difference([5.0], [3.0, 4.0])[1:])

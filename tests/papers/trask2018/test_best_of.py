@@ -12,7 +12,7 @@ from nalu_bench import paths
 from nalu_bench.analysis.measure.measured import Measured
 from nalu_bench.analysis.printed import published
 from nalu_bench.errors import UsageError
-from nalu_bench.papers.trask2018.best_draws import Best, shares
+from nalu_bench.papers.trask2018.best_draws import Best
 from nalu_bench.papers.trask2018.best_of import BestOf
 from nalu_bench.plan import compose, experiment
 
@@ -42,29 +42,19 @@ def measured(seeds: int = 30, **scales: float) -> Measured:
     return measured_of(*frames, *cells("text_lstm", seeds, 33.0, "states=last"))
 
 
-def test_the_share_of_a_run_is_how_often_it_is_the_best_of_a_draw() -> None:
-    generator, errors = np.random.default_rng(0), [np.array([3.0, 1.0, 5.0]), np.array([2.0, 4.0, 9.0, 6.0])]
-    best = [
-        min(float(error) for each in errors for error in generator.choice(each, 2, replace=False)) for _ in range(4000)
-    ]
-    exact = dict(zip(np.concatenate(errors), shares(errors, 2), strict=True))
-    for error, share in exact.items():
-        assert np.mean(np.isclose(best, error)) == pytest.approx(share, abs=0.03)
-    assert sum(exact.values()) == pytest.approx(1)
-
-
 def test_the_error_is_that_of_the_run_that_validates_best_and_not_the_smallest() -> None:
     runs = pd.DataFrame({"validation_mse": [1.0, 2.0, *[np.nan] * 4], "test_mae": [50.0, 0.1, *[0.0] * 4]})
     best = Best.of([runs], 2, "validation_mse", "any")
-    assert np.mean(best.of_winners("test_mae") == 50.0) == pytest.approx(1 / 3, abs=0.02)
-    assert np.mean(best.of_winners("test_mae") == 0.1) == pytest.approx(4 / 15, abs=0.02)
+    absent, both = (1 - 2 * share + (share * (1 - share) + 6 * share**2) / 6 for share in (1 / 6, 2 / 6))
+    assert np.mean(best.of_winners("test_mae") == 50.0) == pytest.approx(1 - absent, abs=0.02)
+    assert np.mean(best.of_winners("test_mae") == 0.1) == pytest.approx(absent - both, abs=0.02)
 
 
 def test_a_printed_number_is_compared_with_the_range_of_draws() -> None:
     found = measured(text_lstm=29.0)
     lines = lines_with(lines_of(KIND, found), model="text_lstm", metric="mae", setting="")
     assert {line.place.split: str(line.verdict) for line in lines} == {
-        "train": "differs", "validation": "differs", "test": "differs",
+        "train": "differs", "validation": "differs", "test": "inconclusive",
     }  # fmt: skip
     wider = measured(text_lstm=28.7)
     test = line_with(lines_of(KIND, wider), model="text_lstm", metric="mae", setting="", split="test")
@@ -77,6 +67,9 @@ def test_a_number_that_is_better_than_all_runs_is_told_how_often_a_new_draw_is()
     line = line_with(lines_of(KIND, measured()), model="text_lstm_nalu", metric="mae", setting="", split="test")
     assert str(line.verdict) == "differs"
     assert line.notes[-1] == "better than all of ours; a new draw has a better network than all with probability 25 %"
+    near = line_with(lines_of(KIND, measured(text_lstm_nalu=0.403)), model="text_lstm_nalu", metric="mae", setting="",
+                     split="test")  # fmt: skip
+    assert (near.printed_text, f"{near.ours.low:.3f}", str(near.verdict)) == ("0.41", "0.411", "agrees")
 
 
 @pytest.mark.parametrize(

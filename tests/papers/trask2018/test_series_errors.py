@@ -152,7 +152,7 @@ def test_printed_errors_stand_hollow_beside_ours() -> None:
 
 
 def test_the_printed_errors_and_accuracies_stand_beside_ours_with_a_factor() -> None:
-    at = {10: [1.4, 1.5, 1.6], 100: [8.0, 9.0, 10.0]}
+    at = {10: [1.4, 1.5, 1.6] * 2, 100: [8.0, 9.0, 10.0] * 2}
     measured = beside_reference({"lstm": at}, at)
     measured.runs["test_mse_10"] = 1.0
     lines = lines_of(KIND, measured)
