@@ -671,15 +671,16 @@ def searched_integers() -> str:
 def printed_points() -> str:
     found = table("figure6").query("metric == 'digits'")
     agree, differ = (found[found["verdict"] == verdict] for verdict in ("agrees", "differs"))
-    last = agree["setting"].str.removeprefix("step=").astype(int).max()
-    assert set(zip(agree["model"], agree["split"], strict=True)) == {("program_nalu", "test")}
+    nalu, lstm = (agree[agree["model"] == model] for model in ("program_nalu", "program_lstm"))
+    last = nalu["setting"].str.removeprefix("step=").astype(int).max()
+    assert set(agree["split"]) == {"test"}
+    assert len(nalu) + len(lstm) == len(agree)
     assert max(agree["ours"].max(), agree["printed"].astype(float).max()) < 20
     slight = differ[(differ["ours"] - differ["printed"].astype(float)).abs() < 1.5]
     assert set(slight["model"]) == {"program_lstm"}
     return (
-        f"The {len(agree)} that agree are of the NALU in the test, up to step {last:,}, where ours and the printed one "
-        "have less than 20 %; "
-        f"{len(slight)} that differ are of the LSTM, by less than 1.5 points."
+        f"All that agree have less than 20 % in the test: {len(nalu)} of the NALU, up to step {last:,}, and {len(lstm)} of "
+        f"the LSTM. {len(slight)} that differ are of the LSTM, by less than 1.5 points."
     )
 
 
