@@ -267,7 +267,7 @@ def test_a_campaign_cannot_choose_what_a_launcher_does(
 ) -> None:
     word = "\"hydra.launcher.setup=['touch x']\""
     (home / "mine.yaml").write_text("budget: smoke\nstages: [1]\n" + where.format(word))
-    assert "a campaign cannot set 'hydra.launcher.setup=" in refused(capsys, "campaign", str(home / "mine.yaml"))
+    assert "takes no launcher, got 'hydra.launcher.setup=" in refused(capsys, "campaign", str(home / "mine.yaml"))
 
 
 def test_a_link_to_anothers_file_among_configurations_is_not_shown(

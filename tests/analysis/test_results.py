@@ -158,14 +158,14 @@ def test_changed_values_are_held_against_nothing_and_named(plan: compose.Plan, t
     assert not re.search(r"agrees|differs|inconclusive", text)
 
 
-@pytest.mark.parametrize(("steps", "compared"), [(2000, True), (1999, False)])
+@pytest.mark.parametrize(("steps", "compared"), [(1000, True), (999, False)])
 def test_runs_shorter_than_a_fifth_of_the_full_scale_are_held_against_nothing(steps: int, compared: bool) -> None:
     report = load("iit_report/identity").report
     budget = report.measured.manifest["budget"]
     measured = replace(report.measured, manifest=report.measured.manifest | {"budget": budget | {"steps": steps}})
     shorter = Report.of(report.kind, measured)
     assert {line.judged for line in shorter.lines if line.verdict} == {compared}
-    told = "trained for 1,999 steps, less than 20 % of the full scale's 10,000"
+    told = "trained for 999 steps, less than 20 % of the full scale's 5,000"
     assert any(told in remark for remark in shorter.remarks) is not compared
 
 

@@ -161,7 +161,7 @@ def of_one_more(numbers: NDArray[np.float64], span: Span = ERRORS, least: float 
         least: numbers below it have its logarithm.
 
     >>> of_one_more(np.array([1.0, 2.0, 3.0]), (0, 4))
-    (0, 4)
+    (0.0, 4.0)
     >>> of_one_more(np.arange(40.0))
     (0.0, 39.0)
     """
