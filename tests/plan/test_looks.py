@@ -7,7 +7,7 @@ import pytest
 
 from nalu_bench.analysis.render import style
 from nalu_bench.errors import UsageError
-from nalu_bench.plan import compose, looks
+from nalu_bench.plan import compose, experiment, looks
 
 
 def test_a_models_file_says_how_it_is_called_and_drawn() -> None:
@@ -72,3 +72,13 @@ def test_units_that_are_compared_differ_in_colour_marker_or_line(source: str) ->
     both = [(look["color"], look["marker"], str(look["linestyle"])) for look in drawn]
     assert len(set(both)) == len(both)
     assert all(look.number < 14 for look in (looks.of_model(f"single-{unit}") for unit in COMPARED[source]))
+
+
+@pytest.mark.parametrize(
+    "name", [f"trask2018/{one}" for one in ("table2", "table3", "table6", "table8", "figure4", "figure6")]
+)
+def test_models_that_one_figure_shows_beside_each_other_differ_in_colour_marker_or_line(name: str) -> None:
+    cells = compose.plan_experiment(experiment.load(name), ["budget=smoke"]).cells
+    drawn = {want.cell.model.name: style.drawing(want.cell.model.name) for want in cells if want.role == "cell"}
+    both = {(look["color"], look["marker"], str(look["linestyle"])) for look in drawn.values()}
+    assert len(both) == len(drawn)

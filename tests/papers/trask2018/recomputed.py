@@ -679,8 +679,8 @@ def printed_points() -> str:
     slight = differ[(differ["ours"] - differ["printed"].astype(float)).abs() < 1.5]
     assert set(slight["model"]) == {"program_lstm"}
     return (
-        f"All that agree have less than 20 % in the test: {len(nalu)} of the NALU, up to step {last:,}, and {len(lstm)} "
-        f"of the LSTM. {len(slight)} that differ are of the LSTM, by less than 1.5 points."
+        f"All that agree have less than 20 % in the test: {len(nalu)} of the NALU, up to step {last:,}, and "
+        f"{len(lstm)} of the LSTM. {len(slight)} that differ are of the LSTM, by less than 1.5 points."
     )
 
 
