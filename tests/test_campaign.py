@@ -112,7 +112,9 @@ def test_an_experiment_that_cannot_train_costs_no_other_one(
     monkeypatch.setattr(verb, "_train", train)
     assert run(file) == 1
     assert tried == ["madsen2020/table1", "madsen2020/figure3a"]
-    assert capsys.readouterr().err == "error: madsen2020/table1: MNIST must be there.\n"
+    told = capsys.readouterr()
+    assert told.err == "error: madsen2020/table1: MNIST must be there.\n"
+    assert told.out.endswith("\nnot trained, see the errors above: madsen2020/table1.\n")
 
 
 def test_a_damaged_part_is_left_out_of_the_hours(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

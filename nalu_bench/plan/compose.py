@@ -140,7 +140,9 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     pairs = [(group, configuration.configure(values, overrides)) for group, values in ordered]
     if experiment.cells and not pairs:
         asked = " and ".join(f"{key}={','.join(sorted(values))}" for key, values in only.items())
-        raise UsageError(f"no cell of {experiment.name} has {asked}.")
+        raise UsageError(
+            f"no cell of {experiment.name} has {asked}; nalu-bench status {experiment.name} lists its cells."
+        )
     cells = [_told_apart(_wanted(config, group.role), experiment) for group, config in pairs]
     machine = pairs[0][1] if pairs else configuration.configure([*scale, *given], overrides)
     return _plan(experiment, _merged(cells), budget, machine, overrides, hydra_overrides)

@@ -53,7 +53,7 @@ def campaign(options: argparse.Namespace) -> int:
     if options.status:
         print("\n".join(state.lines(state.legs)))
         return 0
-    code = 0
+    code, refused = 0, list[str]()
     for leg in state.legs:
         cells = state.missing(leg)
         if cells:
@@ -62,10 +62,13 @@ def campaign(options: argparse.Namespace) -> int:
                 code = max(code, _train(leg, cells))
             except UsageError as error:  # such as data that are not there: it costs no other experiment
                 print(f"error: {leg.name}: {in_a_line(error)}", file=sys.stderr)
+                refused.append(leg.name)
                 code = max(code, 1)
         if code >= training.INTERRUPTED:
             return code
     print("\n".join(state.lines([leg for leg in state.legs if state.cells(leg) is None])))
+    if refused:
+        print(f"not trained, see the errors above: {', '.join(dict.fromkeys(refused))}.")
     return code
 
 
