@@ -120,8 +120,9 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     overrides, hydra_overrides = grammar.split(arguments)
     swept = experiment.swept()
     only = {o.key_or_group: grammar.values(o) for o in overrides if o.key_or_group in swept}
+    stated = [*_stated(experiment)] if only else []
     for key, values in only.items():
-        known = swept[key] | {str(own[key]) for own in _stated(experiment) if key in own}
+        known = swept[key] | {str(own[key]) for own in stated if key in own}
         for value in sorted(values - known):
             raise unknown(f"{key} of {experiment.name}", value, known)
     typed = grammar.single(override for override in overrides if override.key_or_group not in swept)

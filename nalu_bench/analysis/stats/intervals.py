@@ -148,7 +148,7 @@ def student_mean(
     """
     x = np.asarray(samples, dtype=np.float64)
     mean = float(x.mean()) if x.size else math.nan
-    if x.size < 2 or (x.size < FEWEST and not np.ptp(x)):
+    if x.size < 2 or few_alike(x):
         return mean, math.nan, math.nan
     low, high, _ = student(mean, float(x.std(ddof=1)) / math.sqrt(x.size), x.size - 1, confidence)
     return mean, max(low, float(span[0])), min(high, float(span[1]))
@@ -312,6 +312,11 @@ def likelihood_note(solved: int, asked: int) -> str:
     if asked < FEWEST or not 2 <= solved < FEWEST:
         return ""
     return f"limits of the mean: by likelihood over {solved} solved seeds, which hold it with less than 95 % confidence"
+
+
+def few_alike(numbers: NDArray[np.float64]) -> bool:
+    """Whether all are the same and they are fewer than 6, so that they say nothing on others."""
+    return numbers.size < FEWEST and np.unique(numbers).size == 1
 
 
 def middle_range(samples: ArrayLike, share: float = 0.95) -> tuple[float, float]:

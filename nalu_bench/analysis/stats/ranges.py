@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nalu_bench.analysis.stats.intervals import FEWEST, middle_range, student, wilson_interval
+from nalu_bench.analysis.stats.intervals import few_alike, middle_range, student, wilson_interval
 from nalu_bench.analysis.stats.verdicts import Comparison, Verdict
 from nalu_bench.analysis.stats.words import Better, apart, points, times
 
@@ -196,7 +196,7 @@ def _verdict(
         return Verdict.EXACT, math.nan, ()
     if agrees:
         return (Verdict.UNINFORMATIVE if share > MOST_AGREE else Verdict.AGREES), share, ()
-    if numbers.size < FEWEST and np.unique(numbers).size == 1:
+    if few_alike(numbers):
         return Verdict.INCONCLUSIVE, math.nan, (f"all {numbers.size} seeds are alike",)
     return Verdict.DIFFERS, math.nan, ()
 

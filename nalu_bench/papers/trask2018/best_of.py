@@ -63,8 +63,8 @@ class BestOf(Kind):
     A printed number is one such draw. It is compared with the middle 95 %, as one number with that of seeds is.
     The draws are from the runs that are there. A new draw of k networks has one that is better than all n of them with
     probability k / (k + n). So a printed number that is better than all of ours differs only if it is further from the
-    range, as a ratio, than the range is wide (our choice). A group with fewer than
-    `count` runs of a setting is not compared, and neither is one with just as many, whose only draw has no range.
+    range, as a ratio, than the range is wide (our choice). A group with fewer than `count` runs of a setting is not
+    compared, and neither is one with too few for several draws.
 
     A second table has the predictions of the best network after every token of some texts, as the paper's Figure 3.
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from nalu_bench.analysis.stats.compare import EQUIVALENCE, MARGIN_RATE, alone
-from nalu_bench.analysis.stats.intervals import FEWEST, student
+from nalu_bench.analysis.stats.intervals import few_alike, student
 from nalu_bench.analysis.stats.medians import Array
 from nalu_bench.analysis.stats.verdicts import NO_SEEDS, Comparison, Verdict, not_comparable
 from nalu_bench.analysis.stats.words import points
@@ -42,7 +42,7 @@ def against_curve(samples: Array, off: float, last: Printed | None = None) -> Co
         difference = mean - float(np.clip(mean, value - off, value + off))
         parts = spread**2 / samples.size, theirs**2 / printed.n_seeds
         error, freedom = math.sqrt(sum(parts)), samples.size - 1.0
-        if not error and samples.size < FEWEST:
+        if not error and few_alike(samples):
             return Comparison(Verdict.INCONCLUSIVE, reason=f"all {samples.size} seeds are alike")
         if band:
             freedom = error**4 / (parts[0] ** 2 / (samples.size - 1) + parts[1] ** 2 / (printed.n_seeds - 1))
