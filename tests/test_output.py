@@ -42,7 +42,7 @@ def stored(home: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.thorough), 2])
 def test_training_goes_on_when_the_reader_of_its_log_dies(home: Path, workers: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)

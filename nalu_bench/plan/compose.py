@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import MOST_WIDTH
 from nalu_bench.plan import configuration, folders, grammar, limits, looks, processors, sweep
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.experiment import OWN_WIDTH, CellGroup, Experiment
+from nalu_bench.plan.experiment import OWN_WIDTH, CellGroup, Experiment, is_among
 from nalu_bench.plan.grammar import Override, Pair
 from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
@@ -133,10 +133,10 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     scale = [(f"budget.{key}", number) for key, number in numbers.items()]
     if budget in folders.files("budget"):  # else a name of the experiment's own: other values are the default's
         scale.insert(0, ("budget", budget))
-    choices = ((group, choice) for group in experiment.cells for choice in group.expand(only))
+    choices = ((group, grammar.pairs(choice)) for group in experiment.cells for choice in group.expand(only))
     few = list(itertools.islice(choices, grammar.MOST_CELLS + 1))
     grammar.refuse_many(len(few), f"the grids of {experiment.name}")
-    chosen = [(group, own) for group, choice in few if _is_among(own := grammar.pairs(choice), only, group)]
+    chosen = [(group, own) for group, own in few if group.role != "cell" or is_among(own, only)]  # others belong to all
     ordered = [(group, _in_order(scale, own, given, group)) for group, own in chosen]
     pairs = [(group, configuration.configure(values, overrides)) for group, values in ordered]
     if experiment.cells and not pairs:
@@ -154,11 +154,6 @@ def _stated(experiment: Experiment) -> Iterator[dict[str, Any]]:
     for group in experiment.cells:
         if group.role == "cell":
             yield from (dict(grammar.pairs([*group.overrides, *case])) for case in group.cases)
-
-
-def _is_among(own: Iterable[Pair], only: Mapping[str, Collection[str]], group: CellGroup) -> bool:
-    """Whether the values of a cell are among those asked for; a baseline or a reference belongs to all cells."""
-    return group.role != "cell" or all(str(value) in only.get(key, [str(value)]) for key, value in own)
 
 
 def _told_apart(want: Wanted, experiment: Experiment) -> Wanted:

@@ -18,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from nalu_bench import paths
 from nalu_bench.errors import UsageError, taken, unknown
-from nalu_bench.plan import folders
+from nalu_bench.plan import folders, grammar
 from nalu_bench.plan.names import NAME, check_name, check_texts
 from nalu_bench.plan.schemas import filled
 
@@ -94,13 +94,26 @@ class CellGroup:
         if not self.cases:
             raise UsageError("cases of a cell group must hold a list of overrides, got none; leave cases out.")
 
+    def swept(self) -> dict[str, set[str]]:
+        """Key -> its values, for the keys of the grid and those of which the cases have several."""
+        found = {key: set(map(str, values)) for key, values in self.grid.items()}
+        for key, value in (pair for case in self.cases for pair in grammar.pairs(case)):
+            found.setdefault(key, set()).add(str(value))
+        return {key: values for key, values in found.items() if key in self.grid or len(values) > 1}
+
     def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
-        """Yield the overrides of every cell whose grid values are among those in `only`, where it names them."""
+        """Yield the overrides of every cell whose values in grid and case are among those in `only`, if it has them."""
         axes = [
-            [f"{key}={_written(value)}" for value in values if str(value) in only.get(key, [str(value)])]
+            [f"{key}={_written(value)}" for value in values if is_among([(key, value)], only)]
             for key, values in self.grid.items()
         ]
-        return ([*self.overrides, *case, *choice] for case in self.cases for choice in itertools.product(*axes))
+        cases = [case for case in self.cases if is_among(grammar.pairs(case), only)]
+        return ([*self.overrides, *case, *choice] for case in cases for choice in itertools.product(*axes))
+
+
+def is_among(pairs: Iterable[grammar.Pair], only: Mapping[str, Collection[str]]) -> bool:
+    """Whether each value is one of those that `only` has for its key, or `only` has none for it."""
+    return all(str(value) in only.get(key, [str(value)]) for key, value in pairs)
 
 
 def _written(value: Any, inner: bool = False) -> str:
@@ -266,8 +279,10 @@ class Experiment:
 
     def swept(self) -> dict[str, set[str]]:
         """Key -> the values that its cells have there; an override of such a key chooses among them."""
-        keys = {key for group in self.cells for key in group.grid}
-        return {key: {str(value) for group in self.cells for value in group.grid.get(key, [])} for key in keys}
+        found: dict[str, set[str]] = {}
+        for key, values in (pair for group in self.cells for pair in group.swept().items()):
+            found.setdefault(key, set()).update(values)
+        return found
 
     def changes(self, overrides: Iterable[str]) -> list[str]:
         """The overrides that change its cells: those that neither choose among them nor set seeds or their blocks."""

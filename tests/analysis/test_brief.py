@@ -1,6 +1,7 @@
 """A report on a page: claims, the numbers without intervals, how many verdicts, where the rest is."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,19 @@ REPORTED = [name for name in experiment.names() if next(committed(paths.results_
 
 QUICK = ("madsen2020/table1", "trask2018/table5", "heim2020/simple")
 
+FIRST = {experiment.load(name).report["kind"]: name for name in reversed(REPORTED)}
+"""Kind of report -> the first experiment of that kind."""
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in REPORTED]
-)
+
+def by_length(name: str) -> Any:
+    """The test of one experiment; a kind of report is shown on its first experiment, and on the others again."""
+    if name in QUICK:
+        return name
+    again = [] if name in FIRST.values() else [pytest.mark.thorough]
+    return pytest.param(name, marks=[pytest.mark.slow, *again])
+
+
+@pytest.mark.parametrize("name", [by_length(name) for name in REPORTED])
 def test_every_committed_report_fits_on_a_page_and_its_whole_in_100_columns(name: str) -> None:
     report = nalu_bench.load(name).report
     page = brief(report, rest="the rest is elsewhere").splitlines()

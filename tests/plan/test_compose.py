@@ -267,6 +267,18 @@ def test_a_value_that_a_group_sets_for_all_of_its_cells_is_chosen_among_too(
     assert {want.cell.model.name if word == "model" else want.cell.value(word) for want in found} == cells
 
 
+def test_a_value_that_goes_together_with_others_is_chosen_with_them() -> None:
+    leaderboard = experiment.load("mistry2022/single_module")
+    chosen = ["budget=smoke", "unit=nmu", "task.interpolation=[-2,2],[1,2]"]
+    tasks = [want.cell.task for want in compose.plan_experiment(leaderboard, chosen).cells]
+    assert [(task.interpolation, task.extrapolation) for task in tasks] == [
+        ([-2, 2], [[-6, -2], [2, 6]]),
+        ([1, 2], [2, 6]),
+    ]
+    with pytest.raises(UsageError, match=r"unknown task.interpolation of mistry2022/single_module '\[2, 3\]'"):
+        compose.plan_experiment(leaderboard, ["budget=smoke", "task.interpolation=[2,3]"])
+
+
 def test_an_experiment_takes_a_list_of_the_values_it_sweeps() -> None:
     plan = compose.plan_experiment(experiment.load("madsen2020/table1"), ["budget=smoke", "model=nmu,nalu"])
     assert {want.cell.model.name for want in plan.cells} == {"nmu", "nalu"}

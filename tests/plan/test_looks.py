@@ -78,7 +78,7 @@ def test_units_that_are_compared_differ_in_colour_marker_or_line(source: str) ->
     "name", [f"trask2018/{one}" for one in ("table2", "table3", "table6", "table8", "figure4", "figure6")]
 )
 def test_models_that_one_figure_shows_beside_each_other_differ_in_colour_marker_or_line(name: str) -> None:
-    cells = compose.plan_experiment(experiment.load(name), ["budget=smoke"]).cells
-    drawn = {want.cell.model.name: style.drawing(want.cell.model.name) for want in cells if want.role == "cell"}
-    both = {(look["color"], look["marker"], str(look["linestyle"])) for look in drawn.values()}
-    assert len(both) == len(drawn)
+    groups = [group for group in experiment.load(name).cells if group.role == "cell"]
+    models = {model for group in groups for model in group.swept().get("model", ())}
+    drawn = [style.drawing(model) for model in models]
+    assert len({(look["color"], look["marker"], str(look["linestyle"])) for look in drawn}) == len(models) > 1

@@ -183,6 +183,7 @@ def test_a_compiler_that_only_fails_cannot_compile(home: Path, monkeypatch: pyte
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_python_in_a_folder_with_a_space_trains_eagerly(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "site").mkdir()
     (home / "site" / "sitecustomize.py").write_text(SPACE)
@@ -196,7 +197,7 @@ def test_a_python_in_a_folder_with_a_space_trains_eagerly(home: Path, monkeypatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.thorough), 2])
 def test_a_cache_that_cannot_be_made_trains_eagerly_in_every_process(
     home: Path, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,23 +211,17 @@ def test_a_cache_that_cannot_be_made_trains_eagerly_in_every_process(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("variable", "option"),
-    [
-        ("TORCHINDUCTOR_CACHE_DIR", "noexec"),
-        pytest.param("TORCHINDUCTOR_CACHE_DIR", "size=8k", marks=pytest.mark.thorough),
-        pytest.param("TORCHINDUCTOR_CACHE_DIR", "ro", marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("option", ["noexec", "size=8k", "ro"])
 def test_a_folder_that_runs_nothing_is_full_or_read_only_trains_eagerly(
-    home: Path, variable: str, option: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("only root mounts folders")
     folder = home / "mounted"
     folder.mkdir()
     monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
-    run = f"{variable}={folder} {sys.executable} -m nalu_bench {' '.join(CELL)} compile=null"
+    run = f"TORCHINDUCTOR_CACHE_DIR={folder} {sys.executable} -m nalu_bench {' '.join(CELL)} compile=null"
     script = f"mount -t tmpfs -o {option} tmpfs {folder} && {run}"
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0

@@ -198,12 +198,14 @@ CAMPAIGN = [
     "recipe.evaluation_size=100", "budget=smoke", "compile=false",
 ]  # fmt: skip
 BLOCKS = 12
-KILLS = 8
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [3, pytest.param(8, marks=pytest.mark.thorough)])
+def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_twice(
+    kills: int, tmp_path: Path
+) -> None:
     chance, alone, shared = random.Random(time.time_ns()), tmp_path / "alone", tmp_path / "shared"
     with contextlib.ExitStack() as stack:
 
@@ -218,7 +220,7 @@ def test_four_processes_that_are_killed_at_random_lose_no_block_and_train_none_t
         log = stack.enter_context((tmp_path / "log").open("w", encoding="utf-8"))
         assert start(alone, 1).wait() == 0
         running = [start(shared, workers) for workers in (1, 1, 1, 2)]
-        for _ in range(KILLS):
+        for _ in range(kills):
             time.sleep(chance.uniform(0, 1))
             number = training(shared, running, chance)
             running[number].kill()

@@ -25,13 +25,12 @@ def drawn(chosen: Any, split: str, count: int = 3000) -> tuple[Tensor, Tensor]:
     return x, t
 
 
-def text_of(chosen: Any, program: Tensor) -> str:
+def text_of(program: list[list[float]], kinds: list[str], end: bool) -> str:
     """What is read of a program, as Python: without parentheses. Its end is checked and left out."""
-    kinds = ["", *chosen.operators(), "end"]
-    steps = [(int(step[0]), kinds[int(step[1:].argmax())]) for step in program if step[1:].any()]
-    assert all(step[1:].sum() == (1 if step[1:].any() else 0) and (step[1] or not step[0]) for step in program)
-    assert [kind for _, kind in steps].count("end") == chosen.end
-    assert (steps[-1][1] == "end") == chosen.end
+    steps = [(int(number), kinds[flags.index(1)]) for number, *flags in program if any(flags)]
+    assert all(sum(flags) == any(flags) and (flags[0] or not number) for number, *flags in program)
+    assert [kind for _, kind in steps].count("end") == end
+    assert (steps[-1][1] == "end") == end
     return " ".join(kind or str(number) for number, kind in steps if kind != "end")
 
 
@@ -41,7 +40,8 @@ def text_of(chosen: Any, program: Tensor) -> str:
 def test_targets_are_what_python_makes_of_what_is_read(name: str, split: str, end: bool) -> None:
     chosen = task(f"task.end={str(end).lower()}", name=name)
     x, t = drawn(chosen, split)
-    texts = [text_of(chosen, program) for program in x]
+    kinds = ["", *chosen.operators(), "end"]
+    texts = [text_of(program, kinds, end) for program in x.tolist()]
     assert [eval(text) for text in texts] == t[:, 0].to(torch.int64).tolist()
     assert t.frac().eq(0).all()
     shapes = {tuple(word for word in text.split() if not word.isdigit()) for text in texts}
