@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nalu_bench.running.jobs import Job
 
 Progress = Callable[[str, int, int], None]
-"""Called with the job's label, the steps made since the last call and the seeds solved now."""
+"""Called with what is at work, such as the job's label, the steps made since the last call and the seeds solved now."""
 
 LOG_PAUSE = 30
 """Seconds between two lines in a log file, which wants few."""
@@ -58,7 +58,7 @@ class Display:
     def __call__(self, label: str, steps: int, solved: int) -> None:
         self.solved[label] = solved
         count = sum(self.solved.values())  # stays 0 where a task has no criterion
-        self.bar.set_postfix_str(f"solved {count}; {label}" if count else label, refresh=False)
+        self.bar.set_postfix_str(f"solved {count}; {label}" if count else label, refresh=not steps)
         self.bar.update(steps)
 
     def finish(self, count: int) -> None:

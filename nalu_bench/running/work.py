@@ -118,6 +118,8 @@ def _train_leased(
             told = reporter(job.label, progress, owned)
             requests[number] = Request(job.cell, job.block, checkpoint, told, limit, processor())
     numbers = list(requests)
+    if compiled and requests:
+        progress(f"compiling {mine[numbers[0]][0].label}", 0, 0)
     for place, outcome in train_together([*requests.values()], mode, stop.asked) if requests else ():
         number = numbers[place]
         if isinstance(outcome, BaseException):

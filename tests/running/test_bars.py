@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from nalu_bench.running import bars
+from nalu_bench.running.progress import Display
+
 BAR = """
 from nalu_bench.running import bars
 with bars.bar(10) as bar:
@@ -33,3 +36,9 @@ def test_a_variable_that_tqdm_cannot_use_costs_no_bar(name: str, value: str) -> 
 
 def test_a_bar_that_is_not_wanted_is_not_drawn() -> None:
     assert written(TQDM_DISABLE="1") == ""
+
+
+def test_what_is_at_work_before_its_first_step_is_shown_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with bars.bar(10, pause=1000) as bar:
+        Display(bar, 1)("compiling a block", 0, 0)
+        assert "compiling a block" in capsys.readouterr().err
