@@ -389,7 +389,7 @@ def wait_for_end_of_group(group: int) -> None:
         pytest.param(2, ONE_SIGTERM, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGHUP, marks=THOROUGH),
         pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
-        pytest.param(2, ONE_SIGUSR1, marks=THOROUGH),
+        pytest.param(2, ONE_SIGUSR1, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGTERM, marks=THOROUGH),
         pytest.param(1, [signal.SIGXCPU], marks=THOROUGH),
         pytest.param(2, [signal.SIGQUIT], marks=THOROUGH),

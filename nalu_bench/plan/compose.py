@@ -14,7 +14,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.models.model import MOST_WIDTH
 from nalu_bench.plan import configuration, folders, grammar, limits, looks, processors, sweep
 from nalu_bench.plan.cell import Cell, Wanted
-from nalu_bench.plan.experiment import OWN_WIDTH, CellGroup, Experiment, is_among
+from nalu_bench.plan.experiment import OWN_WIDTH, CellGroup, Experiment
 from nalu_bench.plan.grammar import Override, Pair
 from nalu_bench.plan.identity import canonical
 from nalu_bench.plan.machine import Machine
@@ -134,9 +134,8 @@ def plan_experiment(experiment: Experiment, arguments: Sequence[str]) -> Plan:
     if budget in folders.files("budget"):  # else a name of the experiment's own: other values are the default's
         scale.insert(0, ("budget", budget))
     choices = ((group, grammar.pairs(choice)) for group in experiment.cells for choice in group.expand(only))
-    few = list(itertools.islice(choices, grammar.MOST_CELLS + 1))
-    grammar.refuse_many(len(few), f"the grids of {experiment.name}")
-    chosen = [(group, own) for group, own in few if group.role != "cell" or is_among(own, only)]  # others belong to all
+    chosen = list(itertools.islice(choices, grammar.MOST_CELLS + 1))
+    grammar.refuse_many(len(chosen), f"the grids of {experiment.name}")
     ordered = [(group, _in_order(scale, own, given, group)) for group, own in chosen]
     pairs = [(group, configuration.configure(values, overrides)) for group, values in ordered]
     if experiment.cells and not pairs:

@@ -102,16 +102,20 @@ class CellGroup:
         return {key: values for key, values in found.items() if key in self.grid or len(values) > 1}
 
     def expand(self, only: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
-        """Yield the overrides of every cell whose values in grid and case are among those in `only`, if it has them."""
+        """Yield the overrides of every cell whose values are among those in `only`, where it names them.
+
+        What a baseline or a reference sets outside of its grid and cases leaves none out: these belong to all cells.
+        """
         axes = [
-            [f"{key}={_written(value)}" for value in values if is_among([(key, value)], only)]
+            [f"{key}={_written(value)}" for value in values if _is_among([(key, value)], only)]
             for key, values in self.grid.items()
         ]
-        cases = [case for case in self.cases if is_among(grammar.pairs(case), only)]
+        common = grammar.pairs(self.overrides) if self.role == "cell" else []
+        cases = [case for case in self.cases if _is_among([*common, *grammar.pairs(case)], only)]
         return ([*self.overrides, *case, *choice] for case in cases for choice in itertools.product(*axes))
 
 
-def is_among(pairs: Iterable[grammar.Pair], only: Mapping[str, Collection[str]]) -> bool:
+def _is_among(pairs: Iterable[grammar.Pair], only: Mapping[str, Collection[str]]) -> bool:
     """Whether each value is one of those that `only` has for its key, or `only` has none for it."""
     return all(str(value) in only.get(key, [str(value)]) for key, value in pairs)
 

@@ -46,10 +46,14 @@ def reporter(label: str, progress: Progress, owned: OwnLease) -> Callable[[int, 
 
 
 class Display:
-    """The progress bar: blocks done, the block last heard of, seeds solved so far."""
+    """The progress bar: blocks done, the block last heard of, seeds solved so far.
 
-    def __init__(self, bar: "tqdm[Any]", blocks_total: int) -> None:
+    Where a person watches, what has begun is shown at once; a log file wants few lines.
+    """
+
+    def __init__(self, bar: "tqdm[Any]", blocks_total: int, watched: bool) -> None:
         self.bar = bar
+        self.watched = watched
         self.blocks_total = blocks_total
         self.blocks_done = 0
         self.solved: dict[str, int] = {}
@@ -58,7 +62,7 @@ class Display:
     def __call__(self, label: str, steps: int, solved: int) -> None:
         self.solved[label] = solved
         count = sum(self.solved.values())  # stays 0 where a task has no criterion
-        self.bar.set_postfix_str(f"solved {count}; {label}" if count else label, refresh=not steps)
+        self.bar.set_postfix_str(f"solved {count}; {label}" if count else label, refresh=self.watched and not steps)
         self.bar.update(steps)
 
     def finish(self, count: int) -> None:

@@ -40,7 +40,7 @@ def _run_groups(todo: Sequence[Job], machine: Machine, quiet: bool, fail_fast: b
     watched = sys.stderr.isatty() or "ipykernel" in sys.modules  # a person, at a terminal or a notebook
     pause = 0.1 if watched else 30  # a log file wants few lines
     with bars.bar(total, quiet=quiet, pause=pause) as bar:
-        progress = Display(bar, len(todo))
+        progress = Display(bar, len(todo), watched)
         failures: list[str] = []
         left: list[Job] = []
         while todo:

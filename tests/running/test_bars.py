@@ -38,7 +38,10 @@ def test_a_bar_that_is_not_wanted_is_not_drawn() -> None:
     assert written(TQDM_DISABLE="1") == ""
 
 
-def test_what_is_at_work_before_its_first_step_is_shown_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("watched", [True, False])
+def test_what_has_begun_is_shown_at_once_to_a_person_and_in_no_log(
+    watched: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     with bars.bar(10, pause=1000) as bar:
-        Display(bar, 1)("compiling a block", 0, 0)
-        assert "compiling a block" in capsys.readouterr().err
+        Display(bar, 1, watched)("compiling a block", 0, 0)
+        assert ("compiling a block" in capsys.readouterr().err) == watched
