@@ -82,9 +82,7 @@ def test_the_page_has_a_paragraph_and_an_example_for_every_launcher_that_we_know
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["joblib", pytest.param("submitit_local", marks=pytest.mark.thorough)])
-def test_the_example_of_the_page_trains_a_whole_experiment_with_the_numbers_of_one_process(
-    launcher: str, home: Path
-) -> None:
+def test_the_example_of_the_page_trains_with_the_numbers_of_one_process(launcher: str, home: Path) -> None:
     example = in_smoke(dict(reversed(pair) for pair in EXAMPLES)[launcher])
     here = [argument for argument in example if not argument.startswith("hydra")]
     run_command([*here, "device.workers=1"], NALU_BENCH_HOME=str(home / "here"))
@@ -94,9 +92,7 @@ def test_the_example_of_the_page_trains_a_whole_experiment_with_the_numbers_of_o
 
 
 @pytest.mark.slow
-def test_slurm_gets_a_script_with_the_options_and_runs_a_whole_experiment(
-    home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_slurm_gets_a_script_with_the_options_and_runs_it(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     programs = tmp_path_factory.mktemp("slurm")
     for name, text in (("sbatch", SBATCH.replace("{folder}", str(programs))), ("srun", SRUN)):
         (programs / name).write_text(text)

@@ -248,10 +248,18 @@ class _Loop:
         self.schedule = list(zip(steps.unbind(), *(values.float().unbind() for values in columns), strict=True))
 
     def update(self, numbers: Tensor, shared: Shared) -> None:
-        """One step of the optimiser on the batch made of `numbers`; `shared` holds what was computed from it."""
+        """One step of the optimiser on the batch made of `numbers`; `shared` holds what was computed from it.
+
+        Numbers below 1.2e-38 are taken as 0. Gradients and their averages get there when units saturate, and a
+        processor takes up to twice as long for a step with such numbers. Weights are too large to feel them.
+        """
         noise = None if self.noise is None else self.noise(self.step + 1)[..., : numbers.shape[-1]]
         schedule = self.schedule[self.step - self.first]
-        self.tensors = self.program.step(self.tensors, numbers, noise, self.data.constants, schedule, shared)
+        torch.set_flush_denormal(True)
+        try:
+            self.tensors = self.program.step(self.tensors, numbers, noise, self.data.constants, schedule, shared)
+        finally:
+            torch.set_flush_denormal(False)
         self.step += 1
         if self.watching:
             self.watched.append(self.tensors[-1])  # the losses of the step

@@ -407,6 +407,27 @@ def test_training_leaves_the_global_generators_alone(make_cell: MakeCell, tmp_pa
     assert repr(np.random.get_state()) == numpy_before  # noqa: NPY002
 
 
+def test_a_step_takes_numbers_below_the_normal_ones_as_zero_and_leads_to_the_same_weights(
+    make_cell: MakeCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def saturated() -> Single:
+        loop = Single(make_cell("nac nac", steps=5))
+        for name, value in loop.state.parameters.items():
+            if name.endswith("M_hat"):
+                value.fill_(-46.0)  # its sigmoid is 1e-20, and so is the output of a layer
+        loop.advance()
+        return loop
+
+    flushed = saturated()
+    assert torch.tensor(1e-38) * 0.1 > 0  # evaluations, and what else this process does, keep them
+    monkeypatch.setattr(torch, "set_flush_denormal", lambda mode: True)
+    exact = saturated()
+    assert not any(value.any() for value in flushed.state.means.values())
+    assert any(value.any() for value in exact.state.means.values())
+    for name, value in exact.state.parameters.items():
+        assert torch.equal(flushed.state.parameters[name], value), name
+
+
 def test_a_diverged_seed_is_frozen_and_reported_and_its_neighbours_go_on(make_cell: MakeCell) -> None:
     undisturbed, loop = (Single(make_cell()) for _ in range(2))
     for one in (undisturbed, loop):
