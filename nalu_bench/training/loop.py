@@ -250,8 +250,8 @@ class _Loop:
     def update(self, numbers: Tensor, shared: Shared) -> None:
         """One step of the optimiser on the batch made of `numbers`; `shared` holds what was computed from it.
 
-        Numbers below 1.2e-38 are taken as 0. Gradients and their averages get there when units saturate, and a
-        processor takes up to twice as long for a step with such numbers. Weights are too large to feel them.
+        Numbers below 1.2e-38 are taken as 0. Gradients and their averages get there when units saturate, and
+        processors are slow with them. What they would add to a weight is lost in its rounding.
         """
         noise = None if self.noise is None else self.noise(self.step + 1)[..., : numbers.shape[-1]]
         schedule = self.schedule[self.step - self.first]
