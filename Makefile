@@ -15,6 +15,7 @@ setup: $(READY) ## create the virtual environment
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m nalu_bench.running.compiler
 	@touch $@
 
 reproduce-table1: reproduce-trask2018-table1 ## Table 1 of Trask et al. 2018, in minutes (BUDGET=paper: the full scale)

@@ -30,7 +30,7 @@ MACHINE = ["device.width=2", "device.workers=1"]
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A campaign, with a store and results of the test's own."""
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0))
+    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0, 0))
     path = tmp_path / "mine.yaml"
     path.write_text(TEXT, encoding="utf-8")
     return path

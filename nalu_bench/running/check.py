@@ -64,8 +64,7 @@ def _check_device(machine: Machine) -> None:
     if why and machine.compile:
         raise UsageError(f"compile=true needs what torch cannot do here, compile ({why}); {compiler.SEE}.")
     if why:
-        slow = f"training eagerly, several times slower; {compiler.SEE}. compile=true tries it again."
-        print(f"torch cannot compile here ({why}): {slow}", file=sys.stderr)
+        print(f"{compiler.eager(why)} compile=true tries it again.", file=sys.stderr)
 
 
 def check_memory(todo: Sequence[Job], room: int) -> None:

@@ -66,6 +66,11 @@ def refusal(device: str = "cpu", again: bool = False) -> str:
     return known
 
 
+def eager(why: str) -> str:
+    """What a refusal means, in one line."""
+    return f"torch cannot compile here ({why}): training eagerly, several times slower; {SEE}."
+
+
 def _record(compiler: str, device: str) -> Path:
     """The file of what came out: its name is a hash of all that it depends on, as far as that can be seen."""
     stated = {name: value for name, value in os.environ.items() if name in VARIABLES or name.startswith("TORCH")}
@@ -121,3 +126,8 @@ def _tried(device: str) -> str:
         return ""
     lines = (done.stdout.strip() or done.stderr.strip()).splitlines()
     return lines[-1] if lines else f"a process that tried it ended with the status {done.returncode}"
+
+
+if __name__ == "__main__":
+    found = refusal(again=True)
+    print(eager(found) if found else "torch compiles here: training will be compiled.")

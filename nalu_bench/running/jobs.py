@@ -2,13 +2,16 @@
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from nalu_bench.plan.blocks import Block, blocks
 from nalu_bench.plan.cell import Cell, Wanted
 from nalu_bench.plan.machine import Machine
+from nalu_bench.running import memory
 from nalu_bench.store import provenance, schema
 from nalu_bench.store.reader import Store
 
@@ -92,14 +95,33 @@ def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list
     """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker.
 
     Models that gain by compiling are apart from those that do not, so that no cell's bits depend on others beside it.
+    The jobs of a model come together, because they share its graphs.
     """
     from nalu_bench.training.data import sharing_key
 
-    alike: dict[tuple[str, str, bool], list[Job]] = {}
+    alike: dict[tuple[str, str, bool], dict[str, list[Job]]] = {}
     for job in todo:
-        alike.setdefault((job.block.span, sharing_key(job.cell), job.cell.model.compiles), []).append(job)
+        models = alike.setdefault((job.block.span, sharing_key(job.cell), job.cell.model.compiles), {})
+        models.setdefault(job.cell.model.name, []).append(job)
     size = min(most, math.ceil(len(todo) / workers))
-    return [same[start : start + size] for same in alike.values() for start in range(0, len(same), size)]
+    return [group for models in alike.values() for group in _in_turn(models, size)]
+
+
+def _in_turn(models: Mapping[str, Sequence[Job]], size: int) -> Iterator[Group]:
+    """Groups of this size, the first of each model before the second of any, and the largest models first.
+
+    Workers that begin with a model at the same time would both compile its graphs, and large graphs take longest.
+    """
+    largest = sorted(models.values(), key=lambda same: memory.need(same[0].cell).step, reverse=True)
+    jobs = list(chain.from_iterable(largest))
+    earlier: Counter[str] = Counter()
+    turns: dict[int, list[Group]] = {}
+    for start in range(0, len(jobs), size):
+        group = jobs[start : start + size]
+        name = group[0].cell.model.name
+        turns.setdefault(earlier[name], []).append(group)
+        earlier[name] += 1
+    return chain.from_iterable(turns.values())
 
 
 def by_cell(todo: Sequence[Job]) -> list[list[Job]]:

@@ -65,11 +65,13 @@ class Need:
         held: allocated from the first step to the last.
         passing: the most beyond that at any moment.
         draw: the random numbers of a batch, shared by cells side by side.
+        step: the activations of a training step, which its time grows with, too; 0 if they cannot be measured.
     """
 
     held: int
     passing: int
     draw: int
+    step: int
 
 
 def needed(cells: Sequence[Cell]) -> int:
@@ -153,7 +155,7 @@ def _measure(cell: Cell) -> Need:
     except RuntimeError as error:
         if "overflow" not in str(error):
             raise
-        return Need(ENDLESS, 0, 0)
+        return Need(ENDLESS, 0, 0, 0)
     watch_units(network)
     with torch.device("meta"), contextlib.suppress(NotImplementedError):  # "Cannot copy out of meta tensor"
         step = _step(network, cell, *batch)
@@ -165,6 +167,7 @@ def _measure(cell: Cell) -> Need:
         held=HELD * copy + sum(examples for examples, _ in evaluated),
         passing=int(SLACK * max(training, UPDATING * copy, *(passing for _, passing in evaluated))),
         draw=draw,
+        step=step,
     )
 
 

@@ -70,6 +70,9 @@ def compiled(operations: GraphModule, tensors: Sequence[Tensor]) -> Flat:
     The cache is used within a tracing context alone, as `torch.compile` has one. Without it, the graphs of an agent
     take 70 s in every process; with it, they take 10 s in all but the first. Its keys do not tell the instruction sets
     of processors apart, and a graph compiled for another one gives wrong numbers: the tag does.
+
+    On a CPU, a graph and its kernels are one file of C++. Else each kernel is a file of its own, and the compiler
+    spends most of its time on torch's headers: a recurrent network takes twice as long.
     """
     import torch._inductor.config
     from torch._guards import TracingContext, tracing
@@ -78,9 +81,11 @@ def compiled(operations: GraphModule, tensors: Sequence[Tensor]) -> Flat:
 
     context = TracingContext(FakeTensorMode(shape_env=ShapeEnv()))
     settings: Any = torch.compiler.config
-    # checks of sizes and alignment take 4 to 15 % of a step
-    unchecked: Any = torch._inductor.config.patch(size_asserts=False, alignment_asserts=False)
-    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()), unchecked:
+    chosen: Any = torch._inductor.config.patch(
+        size_asserts=False, alignment_asserts=False,  # 4 to 15 % of a step
+        cpp_wrapper=all(tensor.device.type == "cpu" for tensor in tensors),
+    )  # fmt: skip
+    with tracing(context), settings.patch(cache_key_tag=torch.backends.cpu.get_cpu_capability()), chosen:
         found: Flat = torch._inductor.compile(operations, list(tensors))
     gc.freeze()  # the compiler leaves a million objects, and a full collection of them takes a quarter of a second
     return found

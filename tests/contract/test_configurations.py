@@ -113,7 +113,7 @@ def configured(group: str, name: str) -> Any:
 @pytest.fixture
 def without_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     """No estimate of memory, which takes longer than a smoke budget."""
-    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0))
+    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0, 0))
 
 
 def file(name: str) -> dict[str, Any]:

@@ -163,6 +163,13 @@ def test_compilation_that_is_asked_for_is_refused_with_the_reason(
     assert modes(home) == set()
 
 
+def test_setup_says_whether_training_will_be_compiled() -> None:
+    environment = {**os.environ, "CXX": "no_such_compiler"}
+    words = [sys.executable, "-m", compiler.__name__]
+    told = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+    assert told.startswith("torch cannot compile here (there is no compiler no_such_compiler): training eagerly")
+
+
 @pytest.mark.slow
 def test_training_is_eager_where_torch_cannot_compile_and_says_so_once(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -111,7 +111,7 @@ def test_the_cheapest_cells_of_an_experiment_run_and_report(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NALU_BENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0))
+    monkeypatch.setattr(memory, "need", lambda cell: memory.Need(0, 0, 0, 0))
     words = [f"madsen2020/{name}", "budget=smoke", "device.width=2", "recipe.evaluation_size=100", *CHEAPEST[name]]
     assert main(["run", *words, "device.workers=1"]) == 0
     assert main(["report", "--no-page", *words]) == 0
