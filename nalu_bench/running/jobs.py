@@ -110,9 +110,9 @@ def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list
 def _in_turn(models: Mapping[str, Sequence[Job]], size: int) -> Iterator[Group]:
     """Groups of this size, the first of each model before the second of any, and the largest models first.
 
-    Workers that begin with a model at the same time would both compile its graphs, and large graphs take longest.
+    Workers that begin with a model at the same time both compile its graphs, and large graphs take longest.
     """
-    largest = sorted(models.values(), key=lambda same: memory.need(same[0].cell).step, reverse=True)
+    largest = sorted(models.values(), key=lambda same: memory.need(same[0].sized).step, reverse=True)
     jobs = list(chain.from_iterable(largest))
     earlier: Counter[str] = Counter()
     turns: dict[int, list[Group]] = {}
