@@ -389,7 +389,7 @@ def wait_for_end_of_group(group: int) -> None:
         pytest.param(2, ONE_SIGTERM, marks=pytest.mark.slow),
         pytest.param(1, ONE_SIGHUP, marks=THOROUGH),
         pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
-        pytest.param(2, ONE_SIGUSR1, marks=pytest.mark.slow),
+        pytest.param(2, ONE_SIGUSR1, marks=THOROUGH),
         pytest.param(1, ONE_SIGTERM, marks=THOROUGH),
         pytest.param(1, [signal.SIGXCPU], marks=THOROUGH),
         pytest.param(2, [signal.SIGQUIT], marks=THOROUGH),
@@ -617,9 +617,9 @@ def test_the_beginning_of_a_flag_is_no_flag(capsys: pytest.CaptureFixture[str]) 
     [
         ("TORCH_LOGS", "nonsense", 2, "error: torch cannot be imported here: "),
         pytest.param("TQDM_MININTERVAL", "abc", 2, "(TORCH_..., TQDM_...)", marks=pytest.mark.slow),
-        pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=pytest.mark.slow),
+        pytest.param("SOURCE_DATE_EPOCH", "abc", 0, "it is left out", marks=THOROUGH),
         pytest.param("SOURCE_DATE_EPOCH", "1764172800000", 0, "it is left out", marks=pytest.mark.slow),
-        pytest.param("SOURCE_DATE_EPOCH", "", 0, "", marks=pytest.mark.slow),
+        pytest.param("SOURCE_DATE_EPOCH", "", 0, "", marks=THOROUGH),
     ],
 )
 def test_a_variable_that_a_library_cannot_read_is_named(

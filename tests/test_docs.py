@@ -111,6 +111,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(900)
 def test_the_examples_work_in_a_copy_to_the_letter(copy: Path) -> None:
     followed = told("nalu-bench ", "budget=smoke")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -76,25 +76,26 @@ def finish(home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.thorough)])
-def test_a_run_that_is_killed_at_random_moments_stores_the_bits_of_one_that_is_not(times: int, tmp_path: Path) -> None:
-    """It is killed in each way so many times."""
+@pytest.mark.parametrize("ways", [("SIGKILL", "worker"), pytest.param(3 * WAYS, marks=pytest.mark.thorough)])
+def test_a_run_that_is_killed_at_random_moments_stores_the_bits_of_one_that_is_not(
+    ways: Sequence[str], tmp_path: Path
+) -> None:
+    """It is killed in each of these ways."""
     chance, started = random.Random(12), time.monotonic()
     finish(tmp_path / "undisturbed")
     within = 0.7 * (time.monotonic() - started)
     expected = stored(tmp_path / "undisturbed")
     assert len({path.rpartition("/")[0] for path in expected}) == BLOCKS
-    ways = [*WAYS] * times
-    chance.shuffle(ways)
+    left = chance.sample(ways, len(ways))
     homes = (tmp_path / str(number) for number in itertools.count())
-    while ways:
+    while left:
         home = next(homes)
-        while len(stored(home)) < len(expected) and ways:
+        while len(stored(home)) < len(expected) and left:
             with training(home) as process:
-                way = ways[-1] if kill(process, ways[-1], chance, within) else None
+                way = left[-1] if kill(process, left[-1], chance, within) else None
                 output = process.communicate(timeout=60 if way else 900)[1]
             check_end(way, process.returncode, output)
-            del ways[len(ways) - (way is not None) :]
+            del left[len(left) - (way is not None) :]
         finish(home)
         found = stored(home)
         assert found.keys() == expected.keys()

@@ -47,9 +47,9 @@ def configure(pairs: Sequence[Pair], typed: Sequence[Override] = ()) -> DictConf
     if units:
         chosen.setdefault("model", unit_files.SHAPE)
     for group, name in chosen.items():
-        if str(name) not in folders.files(group):
+        if folders.file(group, str(name)) is None:
             raise folders.unknown(group, str(name), folders.files(group))
-    if units and (called := unit_files.called(str(chosen["model"]), units)) in folders.files("model"):
+    if units and (called := unit_files.called(str(chosen["model"]), units)) and folders.file("model", called):
         chosen["model"], units = called, ()
     groups = tuple(f"{group}={name}" for group, name in sorted(chosen.items()))
     config = config_groups.with_units(groups, units).copy()

@@ -54,9 +54,10 @@ def load(name: str) -> UnitFile:
     Raises:
         UsageError for an unknown name, and for a file with wrong or missing keys.
     """
-    if name not in files():
+    path = folders.file(GROUP, name)
+    if path is None:
         raise folders.unknown(GROUP, name, files())
-    return _read(files()[name])
+    return _read(path)
 
 
 @functools.cache

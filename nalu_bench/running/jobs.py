@@ -3,9 +3,8 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from nalu_bench.plan.blocks import Block, blocks
@@ -15,8 +14,8 @@ from nalu_bench.running import memory
 from nalu_bench.store import provenance, schema
 from nalu_bench.store.reader import Store
 
-MOST_TOGETHER = 3
-"""The most jobs of a group: the draw is a third of a cheap cell's work, and larger groups share cores less evenly."""
+MOST_TOGETHER = 6
+"""The most jobs of a group, such as all operations of a table: the draw is a third of a cheap cell's work."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,11 @@ class Job:
     def sized(self) -> Cell:
         """The cell with the lanes of this block, for estimates of memory."""
         return replace(self.cell, model=replace(self.cell.model, width=self.block.width))
+
+    @property
+    def work(self) -> int:
+        """Bytes of the activations of all steps together, which the time of training grows with."""
+        return memory.need(self.sized).step * self.cell.recipe.steps
 
     @property
     def label(self) -> str:
@@ -95,33 +99,35 @@ def groups(todo: Sequence[Job], workers: int, most: int = MOST_TOGETHER) -> list
     """Group jobs of the same seeds that can share their data: at most `most` a group, and a group for every worker.
 
     Models that gain by compiling are apart from those that do not, so that no cell's bits depend on others beside it.
-    The jobs of a model come together, because they share its graphs.
+    The jobs of a model come together, because they share its graphs. Of the same block, the first group of each model
+    comes before the second of any: workers that begin with a model at the same time both compile its graphs. Of these,
+    untrained networks come first, which others are compared with, and then the most work.
     """
     from nalu_bench.training.data import sharing_key
 
-    alike: dict[tuple[str, str, bool], dict[str, list[Job]]] = {}
+    alike: dict[tuple[str, str, bool], list[Job]] = {}
     for job in todo:
-        models = alike.setdefault((job.block.span, sharing_key(job.cell), job.cell.model.compiles), {})
-        models.setdefault(job.cell.model.name, []).append(job)
+        alike.setdefault((job.block.span, sharing_key(job.cell), job.cell.model.compiles), []).append(job)
     size = min(most, math.ceil(len(todo) / workers))
-    return [group for models in alike.values() for group in _in_turn(models, size)]
+    found = [placed for jobs in alike.values() for placed in _placed(jobs, size)]
+    return [group for _, group in sorted(found, key=lambda placed: placed[0])]
 
 
-def _in_turn(models: Mapping[str, Sequence[Job]], size: int) -> Iterator[Group]:
-    """Groups of this size, the first of each model before the second of any, and the largest models first.
-
-    Workers that begin with a model at the same time both compile its graphs, and large graphs take longest.
-    """
-    largest = sorted(models.values(), key=lambda same: memory.need(same[0].sized).step, reverse=True)
-    jobs = list(chain.from_iterable(largest))
-    earlier: Counter[str] = Counter()
-    turns: dict[int, list[Group]] = {}
-    for start in range(0, len(jobs), size):
-        group = jobs[start : start + size]
-        name = group[0].cell.model.name
-        turns.setdefault(earlier[name], []).append(group)
-        earlier[name] += 1
-    return chain.from_iterable(turns.values())
+def _placed(jobs: Sequence[Job], size: int) -> Iterator[tuple[tuple[int, int, bool, int], Group]]:
+    """Groups of this size, each with its place: block, number of groups of its model before it, trained, work."""
+    models: dict[tuple[str, bool], list[Job]] = {}
+    for job in jobs:
+        models.setdefault((job.cell.model.name, job.cell.recipe.steps > 0), []).append(job)
+    largest_first = sorted(models.values(), key=lambda same: same[0].work, reverse=True)
+    in_turn = [job for same in largest_first for job in same]
+    earlier: Counter[tuple[str, bool]] = Counter()
+    for start in range(0, len(in_turn), size):
+        group = in_turn[start : start + size]
+        first = group[0]
+        trained = first.cell.recipe.steps > 0
+        model = first.cell.model.name, trained
+        yield (first.block.number, earlier[model], trained, -first.work), group
+        earlier[model] += 1
 
 
 def by_cell(todo: Sequence[Job]) -> list[list[Job]]:

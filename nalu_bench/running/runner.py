@@ -75,19 +75,21 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
     """
     room = memory.available()
     check_memory(todo, room)
+    choices = []
     for most in range(MOST_TOGETHER, 0, -1):
         parts = groups(todo, workers, most)
         largest = max(memory.needed([job.sized for job in group]) for group in parts)
-        if largest <= room:
+        choices.append((min(workers, len(parts), room // largest), parts, largest))
+        if choices[-1][0] == min(workers, len(parts)):
             break
-    wanted, fitting = min(workers, len(parts)), room // largest
-    if fitting < wanted:
+    fitting, parts, largest = max(choices, key=lambda choice: choice[0])  # of several, the first: the largest groups
+    if fitting < min(workers, len(parts)):
         print(
             f"a worker needs about {largest / GIB:.1f} GB and {room / GIB:.1f} GB are free: "
             f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",
             file=sys.stderr,
         )
-    return parts, min(wanted, fitting)
+    return parts, fitting
 
 
 def _in_process(parts: Sequence[Group], progress: Progress) -> Iterator[tuple[Group, Fate]]:

@@ -26,8 +26,8 @@ COMMITTED = targets([], paths.CHECKOUT / "results")
 PAGES = ["madsen2020/gating", "mistry2022/single_module", "trask2018/figure5"]
 """Experiments whose pages are built, too: networks with curves, a ranking, agents with a film."""
 
-SOME = ["iit_report/tables", "madsen2020/gating", "trask2018/figure5", "trask2018/table2"]
-"""Experiments of several kinds, with products of arrays that were kept in single precision."""
+SOME = ["madsen2020/gating", "trask2018/table2"]
+"""Experiments of two kinds, with products of arrays that were kept in single precision."""
 
 PROGRAM = f"""
 import os, sys

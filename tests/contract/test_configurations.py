@@ -175,7 +175,9 @@ ALIKE = {
 """Experiments that differ in their cells alone from a shorter one, which runs in their place."""
 
 
-LARGE = {"madsen2020/all_models", "mistry2022/single_module", "trask2018/table1", "trask2018/table2"}
+LARGE = {
+    "madsen2020/all_models", "mistry2022/single_module", "trask2018/figure5", "trask2018/table1", "trask2018/table2"
+}  # fmt: skip
 """Experiments of many or costly cells, whose kind of report has tests of its own; another test trains `table1`."""
 
 

@@ -167,6 +167,18 @@ def test_fewer_groups_are_trained_at_a_time_where_memory_is_short(
     assert ("training 1 group of cells at a time" in capsys.readouterr().err) == (workers == 1)
 
 
+def test_groups_get_smaller_before_workers_get_fewer(
+    make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = [make_cell(evaluation_size=1_000_000, learning_rate=rate / 1000) for rate in range(1, 13)]
+    todo = pending([Wanted(cell, (0,)) for cell in cells], Store(tmp_path / "runs"), TWO_WORKERS)
+    whole, half = (memory.needed(cells[:size]) for size in (6, 3))
+    for room, expected in ((2 * whole, ([6, 6], 2)), (2 * half, ([3] * 4, 2)), (half, ([3] * 4, 1))):
+        monkeypatch.setattr(memory, "available", lambda room=room: room)
+        parts, workers = runner._affordable(todo, 2)
+        assert ([len(part) for part in parts], workers) == expected
+
+
 def test_a_group_that_does_not_fit_is_split_and_a_cell_that_does_not_fit_is_refused(
     make_cell: MakeCell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

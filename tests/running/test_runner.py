@@ -39,7 +39,7 @@ def test_every_cell_gets_its_first_seeds_before_any_gets_more(todo: list[Job]) -
 
 
 def test_jobs_of_one_draw_and_one_block_are_trained_side_by_side(todo: list[Job]) -> None:
-    parts = groups(todo, workers=2)
+    parts = groups(todo, workers=2, most=3)
     assert [len(group) for group in parts] == [3, 2, 1, 3, 2, 1]
     largest_first = [4, 0, 1, 2, 3, 5]  # of the jobs of a block
     assert [job for group in parts for job in group] == [todo[start + at] for start in (0, 6) for at in largest_first]
@@ -47,14 +47,15 @@ def test_jobs_of_one_draw_and_one_block_are_trained_side_by_side(todo: list[Job]
         assert len({(job.block.number, job.cell.task.input_size) for job in group}) == 1
 
 
-def test_groups_hold_one_model_and_follow_one_of_another_the_largest_first(
+def test_groups_hold_one_model_and_follow_one_of_another_untrained_ones_and_the_largest_first(
     make_cell: MakeCell, make_task: MakeTask, tmp_path: Path
 ) -> None:
     operations = ("add", "sub", "mul", "div", "square", "sqrt")
-    cells = [make_cell(model, make_task(name)) for name in operations for model in ("nau nmu", "nalu nalu")]
+    models = {"nau nmu": 5, "nalu nalu": 5, "nac nac": 0}
+    cells = [make_cell(model, make_task(name), steps=steps) for name in operations for model, steps in models.items()]
     todo = pending([Wanted(cell, tuple(range(WIDTH))) for cell in cells], Store(tmp_path / "runs"), MACHINE)
-    found = [[job.cell.model.name for job in group] for group in groups(todo, workers=2)]
-    assert found == [["nalu_nalu"] * 3, ["nau_nmu"] * 3] * 2
+    found = [[job.cell.model.name for job in group] for group in groups(todo, workers=2, most=3)]
+    assert found == [["nac_nac"] * 3, ["nalu_nalu"] * 3, ["nau_nmu"] * 3] * 2
 
 
 def test_every_worker_gets_a_group_where_there_are_few_jobs(todo: list[Job]) -> None:
