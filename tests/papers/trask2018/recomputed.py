@@ -86,6 +86,61 @@ def under_all() -> str:
     return f"The sentence on the NALU differs under all {count}, and the {others} others hold under all {count}"
 
 
+def still_falling(name: str) -> pd.Series:
+    """What is left of the smallest validation error after the last 10,000 steps: cells above 1 % that lost over a tenth.
+
+    The index has their setting, model and operation.
+    """
+    key = ["setting", "model", "operation"]
+    settings = runs(name)[["cell", "setting"]].drop_duplicates()
+    curves = measured(name, "curves").query("role == 'cell'").merge(settings, on="cell")
+    until = [curves[curves["step"] <= step] for step in (curves["step"].max() - 10_000, curves["step"].max())]
+    before, after = (each.groupby([*key, "seed"])["validation_mse"].min() for each in until)
+    left = (after / before.where(before > 0)).groupby(key).median()
+    errors = table(name).query("metric == 'relative' and split == 'validation'").set_index(key)["ours"]
+    return left[(left < 0.9) & (errors.reindex(left.index) > 1)]
+
+
+def flat(name: str) -> str:
+    """In how many cells of a table the errors still fell."""
+    cells = runs(name).query("role == 'cell'")["cell"].nunique()
+    return (
+        f"In {len(still_falling(name))} of {cells} cells the smallest validation error is above 1 % of the untrained "
+        "error, and fell by more than a tenth over the last 10,000 steps, in the median of the seeds"
+    )
+
+
+def flat_but() -> str:
+    """Which errors of Table 6 still fell."""
+    found = still_falling("table6").index
+    models = ["hidden_tanh", "hidden_sigmoid", "hidden_softsign"]
+    law = "range=[1, 2];lengths=[25, 25]"
+    assert set(found) == {(law, model, operation) for model in models for operation in ("mul", "square")}
+    return f"those of {joined([style.label(model).lower() for model in models])} at × and a² on U[1, 2]"
+
+
+def flat_but_squares() -> str:
+    """Which errors of Table 8 still fell."""
+    found = still_falling("table8").index
+    assert {operation for _, _, operation in found} == {"square"}
+    errors = table("table8").query("metric == 'relative' and split == 'validation' and operation == 'square'")
+    assert (errors.set_index(["setting", "model", "operation"])["ours"][found] <= 10).all()
+    return "All are at a², and below our threshold"
+
+
+def roots_printed() -> str:
+    """The percentages of tanh and sigmoid for roots in interpolation: printed, and by the printed raw errors."""
+    printed = table("table6").query("operation == 'sqrt' and split == 'validation' and printed != ''")
+    untrained = float(printed.query("metric == 'untrained'")["printed"].iloc[0])
+    words = ["hidden_tanh", "hidden_sigmoid"]
+    raw, shares = (
+        printed[printed["metric"] == name].set_index("model")["printed"][words] for name in ("mse", "relative")
+    )
+    assert not follows("table6")[[("sqrt", "validation", name) for name in words]].any()
+    given = joined([f"{100 * float(value) / untrained:.2f}" for value in raw])
+    return f"printed as {joined([*shares])} %, where Table 6 gives {given} %"
+
+
 def missed() -> str:
     """By how much our medians miss the printed errors by which the distribution was chosen."""
     found = table("table6").query("metric in ['mse', 'untrained'] and printed != ''")
@@ -283,6 +338,14 @@ def raw_ones() -> str:
     return f"Of those that differ, {raw} are squared errors as they are"
 
 
+def untrained_alike() -> str:
+    """The printed errors of the untrained model over 1,000 vectors at a, + and −, and how near they are."""
+    found = table("table8").query("metric == 'untrained' and split == 'extrapolation' and printed != ''")
+    printed = found.set_index("operation")["printed"].astype(float)[["a", "add", "sub"]]
+    told = joined([f"{value:,.0f}" for value in printed])
+    return f"{told}, lie within {math.ceil(100 * (printed.max() / printed.min() - 1))} % of each other"
+
+
 def lstm_alike() -> str:
     """The printed errors of the LSTM over 1,000 vectors, of all operations."""
     found = table("table8").query("metric == 'mse' and split == 'extrapolation' and model == 'sequence_lstm'")
@@ -458,8 +521,8 @@ def ten_images() -> str:
     ten, far = standard((10,)), standard((1, 100, 1000), metric="way")
     return (
         f"Their median error is {ten.min():.2g} to {ten.max():.2g} times the reference's at ten images. At every other "
-        f"length they answer as if there had been ten: their error is at least {100 * far.min():.0f} % of the way from "
-        "the reference's to the constant's"
+        f"length they answer as if there had been ten: their median error is at least {100 * far.min():.0f} % of the way "
+        "from the reference's to the constant's"
     )
 
 
@@ -625,6 +688,7 @@ def nalu_sums() -> dict[str, list[int]]:
 def nalu_adds() -> str:
     kinds, found = nalu_sums(), seeds_of("sum", NALU)
     assert sum(map(len, kinds.values())) == len(found)
+    assert len(kinds["alone"]) == 1
     one, other = found.loc[kinds["add"], "test_mae_1000"]
     return (
         f"The NALU adds in {WORDS[len(kinds['add'])]} of its {WORDS[len(found)]} seeds, well in one, and multiplies in "
@@ -727,11 +791,14 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
     "table3": (least_units, intermediate),
     "table4": (still_rising, sigmoid_in_print, sigmoid_on_the_way, error_in_print, seeds_apart),
     "table5": (judges, alike, no_threshold, printed_severity, failing, severity_inside),
-    "table6": (functools.partial(not_following, "table6", "Table 7 do not follow from Table 6"), under_all, missed,
-        unbounded, without_them),
+    "table6": (
+        functools.partial(not_following, "table6", "Table 7 do not follow from Table 6"), under_all, missed, unbounded,
+        without_them, functools.partial(flat, "table6"), flat_but, roots_printed,
+    ),
     "table8": (
         growth, shared, under_the_distributions, above_the_threshold, below_a_constant, constants_themselves,
-        lstm_alike, largest_inside, raw_ones, constants_inside, constants_on_differences,
+        lstm_alike, untrained_alike, largest_inside, functools.partial(flat, "table8"), flat_but_squares, raw_ones,
+        constants_inside, constants_on_differences,
         functools.partial(not_following, "table8", "Table 9 do not follow from Table 8"),
     ),
 }  # fmt: skip
