@@ -35,6 +35,8 @@ COUNTED = re.compile(
 )
 """A count of results in words."""
 
+LETTER = re.compile(r"[^\W\d_]")
+
 DIGITS = re.compile(r"(?<![\w.])[-−]?\d[\d,.]*(e[-+]?\d+)?")
 
 
@@ -53,6 +55,16 @@ def one_line(text: str) -> str:
 def test_the_numbers_between_marks_are_those_of_the_results(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert prose.filled(text, RESULTS, page.parent.name) == text, "make it again: nalu-bench report --all"
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: f"{page.parent.name}/{page.stem}")
+def test_a_page_has_at_most_1500_words(page: Path) -> None:
+    """Numbers, addresses and the log of what changed do not count."""
+    text = page.read_text(encoding="utf-8").partition(f"## {CHANGED}")[0]
+    words = [
+        word for word in re.sub(r"<!--.*?-->|\]\([^)]*\)", " ", text, flags=re.DOTALL).split() if LETTER.search(word)
+    ]
+    assert len(words) <= 1500
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")

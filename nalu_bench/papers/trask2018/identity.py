@@ -169,7 +169,7 @@ class Identity(Kind):
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         claims, errors = parted(lines)
         title = self.experiment.heading
-        return [self._errors_table(errors, title), *claims_table(title, claims, lambda _: "")]
+        return [*claims_table(title, claims, lambda _: ""), self._errors_table(errors, title)]
 
     def _errors_table(self, lines: Sequence[Line], title: str) -> Table:
         found = {(line.place.setting, line.place.split, line.place.metric): line for line in lines}

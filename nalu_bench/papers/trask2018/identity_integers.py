@@ -119,7 +119,8 @@ class IdentityIntegers(Identity):
         reach = self.report.reach
         title = f"Over all integers from -{reach:,} to {reach:,}. {self.experiment.heading}"
         header = ["Activation", "ours, mean of the seeds", "printed", "verdict", "note"]
-        return [Table(title, header, rows), *super().tables(lines)]
+        *claims, near = super().tables(lines)
+        return [*claims, Table(title, header, rows), near]
 
 
 def _label(line: Line) -> str:
