@@ -79,11 +79,13 @@ def _affordable(todo: Sequence[Job], workers: int) -> tuple[list[Group], int]:
     for most in range(MOST_TOGETHER, 0, -1):
         parts = groups(todo, workers, most)
         largest = max(memory.needed([job.sized for job in group]) for group in parts)
-        choices.append((min(workers, len(parts), room // largest), parts, largest))
-        if choices[-1][0] == min(workers, len(parts)):
+        wanted = min(workers, len(parts))
+        fitting = min(wanted, room // largest)
+        choices.append((fitting, wanted, parts, largest))
+        if fitting == wanted:
             break
-    fitting, parts, largest = max(choices, key=lambda choice: choice[0])  # of several, the first: the largest groups
-    if fitting < min(workers, len(parts)):
+    fitting, wanted, parts, largest = max(choices, key=lambda choice: choice[0])  # the largest groups of several
+    if fitting < wanted:
         print(
             f"a worker needs about {largest / GIB:.1f} GB and {room / GIB:.1f} GB are free: "
             f"training {fitting} {'group' if fitting == 1 else 'groups'} of cells at a time.",

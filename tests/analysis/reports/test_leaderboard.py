@@ -132,3 +132,5 @@ def test_a_further_unit_has_the_cells_and_the_recipe_of_two_plain_ones() -> None
 
 def test_both_budgets_share_their_runs() -> None:
     assert GRID.budgets["paper"] | {"seeds": 0} == GRID.budgets["short"] | {"seeds": 0}
+    plans = [compose.plan_experiment(GRID, [f"budget={budget}", "unit=nau"]) for budget in ("paper", "short")]
+    assert [want.cell.digest for want in plans[0].cells] == [want.cell.digest for want in plans[1].cells]
