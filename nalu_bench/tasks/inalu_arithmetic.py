@@ -11,7 +11,7 @@ from nalu_bench.errors import UsageError, unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.distributions import Distribution, as_distribution
 from nalu_bench.tasks.ranges import check_beyond, check_target
-from nalu_bench.tasks.subset_sums import LABELS, OPERATIONS, largest_target, pick
+from nalu_bench.tasks.subset_sums import LABELS, NOT_ZERO, OPERATIONS, largest_target, pick
 from nalu_bench.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ USED = ("add", "sub", "mul", "div")
 
 SOLVED = 1e-5
 """Mean squared error below which their code counts a run as a success."""
-
-NOT_ZERO = 2.0**-20
-"""What stands in for a divisor that is exactly 0 in single precision."""
 
 FIRST, DRAWN = "first", "drawn"
 

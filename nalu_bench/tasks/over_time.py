@@ -43,5 +43,5 @@ class OverTime(UnjudgedSums):
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        steps = numbers.view(-1, self.input_size, numbers.shape[-1])
+        steps = self.drawn(numbers).view(-1, self.input_size, numbers.shape[-1])
         return steps.permute(2, 0, 1), self.targets(steps.sum(0), seed_parameters, split_parameters)

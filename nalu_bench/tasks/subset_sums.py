@@ -35,6 +35,9 @@ OPERATIONS: Operations = {
 }
 """Operation -> function of the two subset sums; `square` and `sqrt` use a alone, `sub` is a - b."""
 
+NOT_ZERO = 2.0**-20
+"""What stands in for an input, or a divisor, that is exactly 0: in double precision none is ever drawn."""
+
 LABELS = {"add": "a + b", "sub": "a − b", "mul": "a × b", "div": "a / b", "square": "a²", "sqrt": "√a"}
 """Operation -> its label in tables and figures; one without a label goes by its name."""
 
@@ -117,7 +120,12 @@ class SubsetSums(Task):
     def sample(
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
-        return numbers.mT, self.targets(numbers, seed_parameters, split_parameters)
+        inputs = self.drawn(numbers)
+        return inputs.mT, self.targets(inputs, seed_parameters, split_parameters)
+
+    def drawn(self, numbers: Tensor) -> Tensor:
+        """The inputs, from the random numbers of the intervals."""
+        return numbers
 
     def targets(
         self, totals: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]

@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,8 +49,7 @@ def impossible(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str]:
         for frame in (mine, *([curves[want.cell.digest]] if want.cell.digest in curves else [])):
             yield from _beyond(want, frame)
             for small, large, broken in _broken(want.cell.task, frame):
-                told = frame.loc[broken, ["seed", small, large]].drop_duplicates("seed")
-                for seed, one, other in told.itertuples(index=False, name=None):
+                for seed, one, other in _wrong_rows(frame, broken, "seed", small, large):
                     yield f"cell {want.cell.digest} seed {seed}: {small} is {one:g}, which {large} {other:g} rules out"
 
 
@@ -61,8 +61,15 @@ def _beyond(want: Wanted, rows: pd.DataFrame) -> Iterator[str]:
         if column in WHOLE:
             wrong |= np.isfinite(values) & (np.floor(values) != values)
             wrong |= _falls(rows, column) if "step" in rows else False
-        for seed, value in rows.loc[wrong, ["seed", column]].drop_duplicates("seed").itertuples(index=False):
+        for seed, value in _wrong_rows(rows, wrong, "seed", column):
             yield f"cell {want.cell.digest} seed {seed}: {column} is {value:g}, which no network has"
+
+
+def _wrong_rows(rows: pd.DataFrame, wrong: np.ndarray, *columns: str) -> list[tuple[Any, ...]]:
+    """Some columns of the first wrong row of every seed. Mostly none is wrong, and the frame is not searched."""
+    if not wrong.any():
+        return []
+    return [*rows.loc[wrong, [*columns]].drop_duplicates("seed").itertuples(index=False, name=None)]
 
 
 def _falls(curves: pd.DataFrame, column: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Check that what is kept of the selected networks, matrices, gates and predictions, can be that of the runs."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,26 +87,31 @@ def matrix_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) ->
     network = cell.model.build(cell.task)
     small = _small_matrices(network)
     whole = len(small) == len(network.weights())
-    for seed, rows in weights[weights["kind"] == WEIGHT].groupby("seed"):
-        shapes = {name: tuple(map(int, shape)) for name, shape in zip(rows["name"], rows["shape"], strict=True)}
+    kept = weights[weights["kind"] == WEIGHT]
+    columns = [kept[name].to_numpy() for name in ("name", "shape", "values")]
+    for seed, rows in kept.groupby("seed").indices.items():  # arrays are several times as fast here as frames
+        names, shaped, values = (column[rows] for column in columns)
+        shapes = {name: tuple(map(int, shape)) for name, shape in zip(names, shaped, strict=True)}
         if shapes != small or len(rows) != len(small):
             yield f"cell {cell.digest} seed {seed}: its weights are {shapes}, and those of its model {small}"
             continue
+        matrices = {name: np.asarray(value, np.float32).reshape(small[name])
+                    for name, value in zip(names, values, strict=True)}  # fmt: skip
         run = runs.get((cell.digest, seed), {})
-        stated, found = np.float32(run.get("sparsity_error", np.nan)), _sparsity_error(rows["values"])
+        stated, found = np.float32(run.get("sparsity_error", np.nan)), _sparsity_error(matrices.values())
         finished = run.get("status") == Status.FINISHED  # networks diverge after their weights were kept
         blank = whole and finished and "sparsity_error" in run and np.isnan(stated) and not np.isnan(found)
         wrong = not np.isnan(stated) and (not stated >= found or (whole and stated > found))  # found may be nan
         if blank or wrong:
             yield f"cell {cell.digest} seed {seed}: sparsity_error is {stated:g}, and {found:g} by its weights"
         if (run.get("selected_step") or 0) > 0:  # at step 0, and without a selected step, nothing is clamped yet
-            for fault in _restored_faults(network, rows, run):
+            for fault in _restored_faults(network, matrices, run):
                 yield f"cell {cell.digest} seed {seed}: {fault}"
-    if small and (lost := set(weights["seed"]) - set(weights.loc[weights["kind"] == WEIGHT, "seed"])):
+    if small and (lost := set(weights["seed"]) - set(kept["seed"])):
         yield f"cell {cell.digest}: the seeds {sorted(lost)} have no weights of their model"
 
 
-def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -> Iterator[str]:
+def _restored_faults(network: Any, matrices: Mapping[str, np.ndarray], run: Mapping[str, Any]) -> Iterator[str]:
     """What a run cannot have whose matrices are themselves parameters: others of its scalars, or unclamped ones.
 
     All other parameters are nan. So is, and is not compared, what rests on them.
@@ -114,9 +119,7 @@ def _restored_faults(network: Any, rows: pd.DataFrame, run: Mapping[str, Any]) -
     import torch
 
     own = dict(network.named_parameters())
-    found = {name: torch.tensor(np.asarray(values, np.float32)).reshape(tuple(map(int, shape)))
-             for name, shape, values in zip(rows["name"], rows["shape"], rows["values"], strict=True)}  # fmt: skip
-    kept = {name: W for name, W in found.items() if name in own and W.shape == own[name].shape}
+    kept = {name: torch.tensor(W) for name, W in matrices.items() if name in own and W.shape == own[name].shape}
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(kept.get(name, torch.full_like(parameter, torch.nan)))
@@ -143,9 +146,9 @@ def gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
             yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {ends}"
 
 
-def _sparsity_error(matrices: "pd.Series[Any]") -> np.float32:
+def _sparsity_error(matrices: Iterable[np.ndarray]) -> np.float32:
     """As `units.functional.sparsity_error` of the worst matrix, in the precision of training."""
-    size = np.abs(np.concatenate([np.asarray(values, np.float32) for values in matrices]))
+    size = np.abs(np.concatenate([W.reshape(-1) for W in matrices]))
     worst: np.float32 = np.minimum(size, np.abs(np.float32(1) - size)).max()
     return worst
 

@@ -14,6 +14,7 @@ from nalu_bench.analysis.stats.verdicts import Verdict
 from nalu_bench.cli import main
 from nalu_bench.plan import experiment
 from nalu_bench.running import memory
+from nalu_bench.verbs.report import tell
 
 REPORTED = [name for name in experiment.names() if next(committed(paths.results_dir(), name), None)]
 
@@ -67,6 +68,17 @@ def test_a_report_that_fits_is_printed_as_it_is() -> None:
     assert brief(report, lines=200) == report.terminal()
 
 
+def test_the_page_says_how_to_print_everything_and_that_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
+    loaded = nalu_bench.load("madsen2020/table1")
+    tell(loaded, page=False)
+    page = capsys.readouterr().out
+    tell(loaded, page=False, full=True)
+    full = capsys.readouterr().out
+    assert len(page.splitlines()) <= LINES < len(full.splitlines())
+    assert "or report --full" in page
+    assert full.startswith(loaded.report.terminal())
+
+
 def test_python_prints_a_page_that_says_how_to_print_everything() -> None:
     page = str(nalu_bench.load("schlor2020/experiment1").report).splitlines()
     assert len(page) <= LINES
@@ -93,7 +105,3 @@ def test_table_1_of_trask_is_one_table_of_one_page(
     assert sum(line.startswith(("Interpolation, ", "Extrapolation, ")) for line in lines) == 4
     assert sum(line.startswith("NALU ") for line in lines) >= 3
     assert "why each verdict:  nalu-bench explain trask2018/table1 budget=smoke" in lines
-    assert main(["report", "trask2018/table1", "budget=smoke", "compile=false", "--full", "--no-page"]) == 0
-    full = capsys.readouterr().out.splitlines()
-    assert len(full) > LINES
-    assert "Claims in words:" in full

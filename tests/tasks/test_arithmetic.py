@@ -169,6 +169,25 @@ def test_sqrt_is_accepted_from_zero_upwards(make_task: MakeTask) -> None:
     make_task("sqrt", features=8, interpolation=[0, 1], extrapolation=[[0, 1], [2, 3]]).validate()
 
 
+TWO = {"features": 2, "subset_ratio": 0.5, "overlap_ratio": 0.0, "interpolation": [-2, 2], "extrapolation": [2, 6]}
+
+
+def test_a_single_divisor_that_may_be_0_is_refused_unless_a_0_counts_as_another_number(make_task: MakeTask) -> None:
+    told = "a divisor must not be 0, and task.interpolation=[-2,2] holds it: set task.zeros=false"
+    with pytest.raises(UsageError, match=re.escape(told)):
+        make_task("div", **TWO).validate()
+    make_task("div", **TWO, zeros=False).validate()
+    make_task("mul", **TWO).validate()
+
+
+def test_without_zeros_an_input_of_0_is_a_small_one_and_all_others_are_as_they_were(make_task: MakeTask) -> None:
+    numbers = torch.tensor([[1.5, -1.0], [0.0, 2.0]], dtype=torch.float64)  # inputs, examples
+    x, t = sample(make_task("div", **TWO, zeros=False), numbers)
+    assert x.tolist() == [[1.5, 2.0**-20], [-1.0, 2.0]]
+    assert t.tolist() == [[1.5 * 2**20], [-0.5]]
+    assert sample(make_task("mul", **TWO), numbers)[0].tolist() == [[1.5, 0.0], [-1.0, 2.0]]
+
+
 def intervals(text: str) -> list[list[float]]:
     return [[float(end) for end in part.strip("[]").split(",")] for part in text.split("∪")]
 

@@ -189,19 +189,17 @@ def no_criterion_and_all_solved(folder: Folder) -> None:
     folder.set(folder.runs["solved"] != "", solved="True", solved_at="1000")
 
 
-@forgery(TABLES, "its runs have the column solved, which is none of its figures")
-def solved_without_a_criterion(folder: Folder) -> None:
+@forgery(
+    TABLES, "its runs have the column solved, which is none of its figures",
+    "its runs have the column test_accuracy_0, which is none of its figures",
+    "test_accuracy_1e-05 is 1, which test_accuracy_0.1 0 rules out", "which test_mse ",
+)  # fmt: skip
+def columns_that_no_task_measures_and_figures_that_rule_each_other_out(folder: Folder) -> None:
+    errors = folder.runs["test_mse"]
     folder.runs["solved"] = "True"
-
-
-@forgery(TABLES, "test_accuracy_1e-05 is 1, which test_accuracy_0.1 0 rules out")
-def an_accuracy_below_a_stricter_one(folder: Folder) -> None:
+    folder.runs["test_accuracy_0"] = errors.where(errors == "", "1.0")
     folder.runs["test_accuracy_0.1"] = "0.0"
-
-
-@forgery(TABLES, "which test_mse ")
-def squared_errors_of_the_test_divided(folder: Folder) -> None:
-    folder.runs["test_mse"] = (folder.runs["test_mse"].astype(float) / 10).astype(str)
+    folder.runs["test_mse"] = (errors.astype(float) / 10).astype(str)
 
 
 @forgery(SERIES, "errors is contradicted by its curve (test_digits_1 is 1, and 0.9934 in its curve)")
@@ -236,11 +234,6 @@ def new_weights_where_no_recipe_gives_them(folder: Folder) -> None:
 @forgery(SERIES, "its runs have the column test_digits_1000, which is none of its figures")
 def a_figure_of_the_test_that_no_task_measures(folder: Folder) -> None:
     folder.runs["test_digits_1000"] = "1.0"
-
-
-@forgery(TABLES, "its runs have the column test_accuracy_0, which is none of its figures")
-def a_stricter_accuracy_than_any_task_measures(folder: Folder) -> None:
-    folder.runs["test_accuracy_0"] = folder.runs["test_mse"].where(folder.runs["test_mse"] == "", "1.0")
 
 
 @forgery(TABLE1, "its runs that were not trained must have no solved, and have one")
@@ -291,12 +284,12 @@ def a_negative_error(folder: Folder) -> None:
     folder.runs["extrapolation_mse"] = folder.tables["curves"]["extrapolation_mse"] = -1.0
 
 
-def at_selected(folder: Folder, column: str, value: float) -> None:
-    """Another value of all runs of a cell, in their rows and in their curves."""
+def at_selected(folder: Folder, column: str, value: float, seed: int | None = None) -> None:
+    """Another value of one run of a cell, or of all of them, in their rows and in their curves."""
     cell = folder.runs.loc[folder.runs[column] != "", "cell"].iloc[0]
-    folder.set(folder.runs["cell"] == cell, **{column: str(value)})
-    curves = folder.tables["curves"]
-    folder.tables["curves"] = curves.assign(**{column: curves[column].where(curves["cell"] != cell, value)})
+    for rows, written in ((folder.runs, str(value)), (folder.tables["curves"], value)):
+        mine = (rows["cell"] == cell) & ((rows["seed"].astype(int) == seed) if seed is not None else True)
+        rows.loc[mine, column] = written
 
 
 @forgery("heim2020/simple", "extrapolation_mae_add is -1.5, which no network has")
@@ -304,26 +297,18 @@ def a_negative_error_of_a_tasks_own(folder: Folder) -> None:
     at_selected(folder, "extrapolation_mae_add", -1.5)
 
 
-@forgery(TABLES, "reinitialized is -3, which no network has", "sparsity_error is -0.25, which no network has")
-def negative_counts(folder: Folder) -> None:
-    at_selected(folder, "reinitialized", -3.0)
-    at_selected(folder, "sparsity_error", -0.25)
-
-
-@forgery(TABLES, "reinitialized is 2.5, which no network has")
-def half_a_count(folder: Folder) -> None:
-    at_selected(folder, "reinitialized", 2.5)
-
-
-@forgery(TABLES, "reinitialized is 501, which no network has")
-def more_restarts_than_the_recipe_makes(folder: Folder) -> None:
-    at_selected(folder, "reinitialized", 501)
-
-
-@forgery(TABLES, "reinitialized is 0, which no network has")
-def a_restart_that_is_undone(folder: Folder) -> None:
+@forgery(
+    TABLES, "seed 0: reinitialized is -3, which no network", "seed 0: sparsity_error is -0.25, which no network",
+    "seed 1: reinitialized is 2.5, which no network", "seed 2: reinitialized is 501, which no network",
+    "seed 3: reinitialized is 0, which no network",
+)  # fmt: skip
+def counts_of_restarts_that_no_recipe_gives(folder: Folder) -> None:
+    at_selected(folder, "reinitialized", -3.0, seed=0)
+    at_selected(folder, "sparsity_error", -0.25, seed=0)
+    at_selected(folder, "reinitialized", 2.5, seed=1)
+    at_selected(folder, "reinitialized", 501.0, seed=2)
     curves = folder.tables["curves"]
-    early = curves["step"] == sorted(curves["step"].unique())[1]
+    early = (curves["seed"] == 3) & (curves["step"] == sorted(curves["step"].unique())[1])
     folder.tables["curves"] = curves.assign(reinitialized=curves["reinitialized"].mask(early, 1.0))
 
 
