@@ -63,7 +63,7 @@ def _claims(report: "Report", width: int, most: int, free: int) -> Lines:
 
 
 def _claim(found: str, text: str, where: str, width: int) -> str:
-    begin, end = f"* {found}: ", f" ({where})"
+    begin, end = f"* {found}: ", f" ({where})" if where else ""
     return f"{begin}{_cut(text, width - len(begin) - len(end))}{end}"
 
 

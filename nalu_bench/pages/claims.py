@@ -201,9 +201,10 @@ def _of(loaded: "Loaded") -> Iterator[Claim]:
         if plain:
             asks, says, found, over = plain.asks, plain.says, _filled(plain.found, lines), plain.over
             places = plain.places.replace(EVERYWHERE, _everywhere(lines, _form(plain.found)[1])) if found else ""
-        if plain and found and _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED:
-            told = [_undecided(plain.found, lines), _corrected(lines), _asked(plain.found, lines), shorter]
-            tested = " ".join(filter(None, told))
+        if plain and found:
+            judged_by = [_undecided(plain.found, lines), _corrected(lines), _asked(plain.found, lines)]
+            told = judged_by if _outcome({line.verdict for line in lines}) is not Outcome.UNTESTED else []
+            tested = " ".join(filter(None, [*told, shorter]))
         name, source = loaded.experiment.name, loaded.experiment.source
         yield Claim(name, source, quote, lines[0].own, asks, says, found, places, tested, over, lines)
 

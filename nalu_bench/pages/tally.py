@@ -101,7 +101,9 @@ def _compared(what: str, lines: Sequence[Line]) -> str:
     told = [_counted(count, does) for does, count in counts.items() if count or not silent.intersection(does)]
     equal = f", of which {alike:,} {'have' if alike > 1 else 'has'} the same value as ours" if alike else ""
     rest = [f"; {_counted(found[verdict], does)}" for verdict, does in SPENT.items() if found[verdict]]
-    return f"Of {found.total():,} {what}, {', '.join(told)}{equal}{''.join(rest)}."
+    missing = sum(line.verdict is Verdict.NOT_COMPARABLE and not line.n_seeds for line in lines)
+    untrained = f", {missing:,} of them without runs of ours" if missing else ""
+    return f"Of {found.total():,} {what}, {', '.join(told)}{equal}{''.join(rest)}{untrained}."
 
 
 def _counted(count: int, does: tuple[str, str]) -> str:

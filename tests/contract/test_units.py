@@ -210,7 +210,7 @@ def test_listing_names_and_versions_does_not_import_torch() -> None:
 
 def test_every_class_that_the_guide_lists_is_imported_from_the_package_of_units() -> None:
     text = (paths.CHECKOUT / "GUIDE.md").read_text(encoding="utf-8")
-    listed = text[text.index("| class | name |") :].partition("\n\n")[0]
+    listed = text[text.index("| class | `unit=` |") :].partition("\n\n")[0]
     classes = re.findall(r"`([A-Z]\w+)`", listed)
     assert {"NAU", "LSTM"} <= set(classes)
     for name in classes:

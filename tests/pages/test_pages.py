@@ -111,6 +111,14 @@ def test_a_page_opens_with_what_the_verdicts_say(verdicts: list[Verdict], told: 
     assert compared(lines) == told
 
 
+def test_numbers_without_runs_of_ours_are_told_from_those_that_cannot_be_compared_otherwise() -> None:
+    verdicts = {Verdict.AGREES: 10, Verdict.NOT_COMPARABLE: 0}
+    lines = [Line(Place(), Value(1.0), seeds, seeds, Printed("1.0"), verdict) for verdict, seeds in verdicts.items()]
+    lines.append(Line(Place(), Value(1.0), 10, 10, Printed("1.0"), Verdict.NOT_COMPARABLE))
+    told = "Of 3 printed numbers, 1 agrees, 0 differ; 2 cannot be compared, 1 of them without runs of ours."
+    assert compared(lines) == told
+
+
 def test_a_page_has_the_text_beside_its_experiment_if_that_is_about_its_results(
     table1: Loaded, html: str, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ def heat_maps(maps: Mapping[str, pd.DataFrame], about: str) -> "style.Figure":
     """A map for every heading: its rows and columns are labelled, every share is written in percent.
 
     Args:
-        maps: heading -> shares in [0, 1], or nan where there is none.
+        maps: heading -> shares in [0, 1], or nan where there is none, which is drawn as a dash.
         about: what a share is of.
     """
     heights = [0.65 + 0.2 * len(shares) for shares in maps.values()]
@@ -33,6 +33,8 @@ def _draw(axis: "style.Axes", shares: pd.DataFrame) -> None:
     for row, column in np.argwhere(np.isfinite(grid)):
         color = "white" if grid[row, column] < 0.6 else "black"
         axis.text(column, row, f"{100 * grid[row, column]:.0f}", ha="center", va="center", color=color, fontsize=7)
+    for row, column in np.argwhere(np.isnan(grid)):
+        axis.text(column, row, "–", ha="center", va="center", color="grey", fontsize=7)
     axis.set_xticks(range(shares.shape[1]), [str(each).replace(", ", ",\n") for each in shares.columns], fontsize=6.5)
     axis.set_yticks(range(len(shares)), list(map(str, shares.index)), fontsize=7)
     axis.tick_params(length=0)

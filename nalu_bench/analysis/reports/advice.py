@@ -31,8 +31,9 @@ def told(rates: Rates) -> str:
         return _closest(rates, len(ranges))
     if most == len(ranges):
         return f"{_units(best)} on all {most} ranges."
+    alike = [unit for unit in best if reliable[unit] == reliable[best[0]]]  # the others stand at the ranges they solve
     rest = "".join(f"; {other}" for other in _rest(reliable, best[0], rates))
-    return f"None does so on all {len(ranges)} ranges; {_units(best)} on {most} of {len(ranges)}{rest}."
+    return f"None does so on all {len(ranges)} ranges; {_units(alike)} on {most} of {len(ranges)}{rest}."
 
 
 def _closest(rates: Rates, ranges: int) -> str:

@@ -96,7 +96,7 @@ class Row:
 EVERYWHERE = "everywhere: "
 """The start of the note that tells the number of each place of a claim on several."""
 
-AT_A_PLACE = re.compile(r"(.+?) (\S+)(?: \[[^]]*\])?(?:, |$)")
+AT_A_PLACE = re.compile(r"(.+?) (–|[-+.\de]+|-?inf)(?: \[[^]]*\])?(?:, |$)")
 """A place of that note, its number and its interval: `a × b in extrapolation 100 [98.4, 101], `."""
 
 IN_WORDS = "a claim in words, our threshold: "

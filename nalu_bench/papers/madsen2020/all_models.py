@@ -18,7 +18,7 @@ from nalu_bench.analysis.table.place import RECOMPUTED
 from nalu_bench.papers.madsen2020.side_by_side import side_by_side
 from nalu_bench.registry import register
 
-RATE = "success_rate"
+RATE, UNTRAINED = "success_rate", "not trained"
 
 
 @register("all_models", version=1)
@@ -27,8 +27,8 @@ class AllModels(Success):
 
     Every operation has ours, the printed number and the verdict. The means are the plain ones of ours and of the
     source's seeds, and their verdicts compare the seeds (log-rank, Mann-Whitney). Where nothing is compared, the reason
-    stands below the tables. An operation that nothing solves, ours or printed, is left out of the tables of solved
-    seeds. The figure has the share of solved seeds of every model on every operation, ours above the printed one.
+    stands below the tables. An operation or a model without a number, ours or printed, is left out. The figure has the
+    share of solved seeds of every model on every operation, ours above the printed one.
 
     Settings: those of `success`; `layout` orders operations and models. Source: Madsen & Johansen 2020, appendix,
     comparison of all models.
@@ -51,12 +51,13 @@ class AllModels(Success):
         ]
 
     def _tables(self, lines: Sequence[Line], name: str, form: Format) -> list[Table]:
-        """The tables of one statistic."""
-        shows: dict[str, Show] = {"ours": lambda line: Ours(line, form, alone=True)}
+        """The tables of one statistic. What was computed from the source's seeds is theirs, and not printed."""
+        recomputed = any(line.place.metric.endswith(RECOMPUTED) for line in lines)
+        shows: dict[str, Show] = {"ours": lambda line: _trained(line, Ours(line, form, alone=True), UNTRAINED)}
         if any(line.printed_text for line in lines):
-            shows["printed"] = lambda line: Theirs(line, form, alone=True)
+            shows["theirs" if recomputed else "printed"] = lambda line: Theirs(line, form, alone=True)
         if any(line.judged for line in lines):
-            shows["verdict"] = Judged
+            shows["verdict"] = lambda line: _trained(line, Judged(line), EMPTY)
         parts = {
             operation: {line.place.model: line for line in part}
             for operation, part in grouped(lines, lambda line: line.place.operation).items()
@@ -69,9 +70,9 @@ class AllModels(Success):
         second: Sequence[Shown] = [word for _ in parts for word in shows]
         blocks = {
             style.label(model): [(style.label(model), [
-                show(part[model]) if model in part else EMPTY for part in parts.values() for show in shows.values()
+                show(here[model]) if model in here else EMPTY for here in parts.values() for show in shows.values()
             ])]
-            for model in grouped(lines, lambda line: line.place.model)
+            for model, part in grouped(lines, lambda line: line.place.model).items() if any(map(_number, part))
         }  # fmt: skip
         return side_by_side(name, self.experiment.heading, [("Operation", first), ("", second)], blocks)
 
@@ -79,8 +80,9 @@ class AllModels(Success):
         """The success rates of all cells, ours and printed, as two heat maps."""
         rates = [line for line in self._in_order(lines) if line.place.metric == RATE]
         seeds = span(seeds_by_cell(measured.runs))
+        left = "" if all(line.n_seeds for line in rates) else f"; –: {UNTRAINED}"
         maps = {
-            f"Ours ({seeds} seeds, {measured.runs['steps'].max():,} steps)": _shares(
+            f"Ours ({seeds} seeds, {measured.runs['steps'].max():,} steps{left})": _shares(
                 rates, lambda line: line.ours.value
             ),
             f"Printed ({self.experiment.printed_steps:,} steps)": _shares(
@@ -89,6 +91,10 @@ class AllModels(Success):
         }
         columns = ["operation", "model", "ours", "ours_low", "ours_high", "printed"]
         return heat_maps(maps, "Share of seeds solved"), frame(rates)[columns]
+
+
+def _trained(line: Line, shown: Shown, otherwise: str) -> Shown:
+    return shown if line.n_seeds else otherwise
 
 
 def _number(line: Line) -> bool:

@@ -15,12 +15,12 @@ Column = tuple[str, Sequence[Shown]]
 def side_by_side(name: str, about: str, first: Sequence[Column], blocks: Mapping[str, Sequence[Column]]) -> list[Table]:
     """Tables with the columns `first`, and as many blocks of columns behind them as fit into `WIDEST`.
 
-    The title is name and `about`; where there are several tables, with the names of their blocks.
+    The title is name and `about`; where there are several tables, with the names of their first and last blocks.
     """
     packed = list(_packed(first, blocks))
     return [
         _table(
-            f"{name}{': ' + ' and '.join(labels) if len(packed) > 1 else ''}. {about}",
+            f"{name}{': ' + ' to '.join(dict.fromkeys([labels[0], labels[-1]])) if len(packed) > 1 else ''}. {about}",
             [*first, *(column for label in labels for column in blocks[label])],
         )
         for labels in packed

@@ -1,6 +1,7 @@
 """Expectations at initialisation, measured over many draws of the weights; nothing is trained."""
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from nalu_bench.analysis.table.claims import claims_table
 from nalu_bench.analysis.table.layout import Table
 from nalu_bench.analysis.table.line import Line, Row
 from nalu_bench.analysis.table.place import Place
-from nalu_bench.errors import UsageError
+from nalu_bench.errors import UsageError, unknown
 from nalu_bench.plan.cell import Wanted
 from nalu_bench.registry import register
 
@@ -37,7 +38,21 @@ A, B = slice(0, 25), slice(13, 38)
 """The subsets of 100 inputs, Madsen & Johansen 2020, section 4.1 and their code."""
 
 
-AXES = {"gradient": "∂L/∂M̂, relative", "product": "output of NAC•", "mean": "NMU over its closed form, less 1"}
+FACTORS = 4
+"""Inputs of the unit whose moments are compared with the closed forms."""
+
+OFF = "less 1, without its sign"
+
+QUANTITIES = {
+    "gradient": ("mean of ∂L/∂M̂ in units of its usual size, without its sign", "∂L/∂M̂, relative"),
+    "product": ("mean output of NAC• under W and -W, median over draws", "output of NAC•"),
+    "mean": (f"mean output of the NMU divided by its closed form, {OFF}", "NMU / closed form - 1"),
+    "nmu_mean": (f"mean output of the NMU divided by (1/2)^H, {OFF}", "NMU: mean / closed - 1"),
+    "nmu_variance": (f"output variance of the NMU divided by its closed form, {OFF}", "NMU: variance / closed - 1"),
+    "nac_mean": (f"mean output of the NAC• divided by f(1, 1), {OFF}", "NAC•: mean / closed - 1"),
+    "nac_variance": (f"output variance of the NAC• divided by f(4, 1) - f(1, 2), {OFF}", "NAC•: variance / closed - 1"),
+}  # fmt: skip
+"""Name of a claim -> what tests it, and the axis of its histogram."""
 
 
 @dataclass
@@ -45,9 +60,7 @@ class TheorySettings(Settings):
     """See `Theory`."""
 
     draws: int
-    gradient: Limit
-    product: Limit
-    mean: Limit
+    limits: dict[str, Limit]
 
 
 @register("theory", version=1)
@@ -57,14 +70,23 @@ class Theory(Kind):
     * gradient: the mean of ∂L/∂M̂ over the entries of a NAC₊ (100 → 2) before another (2 → 1), on a sum of two subsets
       of inputs from U[1, 2], in units of the mean |∂L/∂M̂| over all draws; without its sign;
     * product: the mean output of a NAC• (2 → 1) behind a NAC₊ (100 → 2), under W and -W, which are equally likely; its
-      median over draws, because its variance is infinite;
+      median over draws, because its distribution has a heavy tail;
     * mean: the mean output of an NMU (2 → 1) on inputs from U[1, 2], divided by the closed form ((E[x] + 1) / 2)², less
-      1 and without its sign.
+      1 and without its sign;
+    * nmu_mean, nmu_variance: the moments of an NMU of H = 4 inputs with mean 0 and variance 1 over their closed forms,
 
-    The others have Student's interval over draws. Source: Madsen & Johansen 2020, slides, analysis of issues; the
-    closed form follows from E[W] = 1/2. Deviations: the thresholds are ours.
+          E[z] = (1/2)^H        Var[z] = (Var[W] + 1/4)^H (Var[x] + 1)^H - (1/4)^H
 
-    Settings: `draws`, how many; `gradient`, `product` and `mean`, the limit of each.
+    * nac_mean, nac_variance: those of a NAC• of H = 4 inputs from U[1, 2] over their Taylor approximations,
+
+          E[z] ≈ f(1, 1)        Var[z] ≈ f(4, 1) - f(1, 2)
+          f(c, d) = (1 + c/2 Var[W] log(|E[x]| + ε)²)^(d H)
+
+    The others have Student's interval over draws. Source: Madsen & Johansen 2020, slides, analysis of issues, and
+    appendix, moments and initialisation for multiplication; the closed form of `mean` follows from E[W] = 1/2.
+    Deviations: the thresholds and the inputs are ours.
+
+    Settings: `draws`, how many; `limits`, {claim: its limit}, of any of these.
     """
 
     settings = TheorySettings
@@ -74,35 +96,37 @@ class Theory(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         if self.report.draws < 100:
             raise UsageError(f"draws of {self.experiment.name} must be at least 100, got {self.report.draws}.")
+        for name in self.report.limits.keys() - QUANTITIES.keys():
+            raise unknown(f"claim of {self.experiment.name}", name, QUANTITIES)
 
     def rows(self, measured: Measured) -> list[Row]:
-        told = {
-            "gradient": ("mean of ∂L/∂M̂ over its usual size, without its sign", _unsigned_mean),
-            "product": ("mean output of NAC• under W and -W, median over draws", medians.exact_of),
-            "mean": ("mean output of the NMU over its closed form, less 1, without its sign", _unsigned_mean),
-        }
-        rows = []
-        for name, (quantity, statistic) in told.items():
-            claim = Claim.estimated(quantity, partial(statistic, self.samples[name]), *getattr(self.report, name).limit)
-            rows.append(claim.row(Place(metric=f"{CLAIM}{name}")))
-        return rows
+        return [
+            self._claim(name, limit).row(Place(metric=f"{CLAIM}{name}")) for name, limit in self.report.limits.items()
+        ]
+
+    def _claim(self, name: str, limit: Limit) -> Claim:
+        statistic = medians.exact_of if name == "product" else _unsigned_mean
+        return Claim.estimated(QUANTITIES[name][0], partial(statistic, self.samples[name]), *limit.limit)
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         return claims_table(self.experiment.heading, lines, lambda _: "")
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
-        """Histograms over the draws; a line stands where the paper expects the mean."""
-        expected = {"gradient": 0.0, "product": 1.0, "mean": 0.0}
-        figure, axes = style.new_figure(7.4, 2.2, columns=len(expected))
+        """Histograms over the draws; a line stands where the source expects the mean."""
+        figure, axes = style.new_figure(7.4, 4.2, rows=2, columns=-(-len(self.report.limits) // 2))
         drawn = []
-        for axis, (name, at) in zip(axes[0], expected.items(), strict=True):
+        for axis, name in itertools.zip_longest(axes.flat, self.report.limits):
+            if name is None:
+                axis.axis("off")
+                continue
             low, high = (float(f"{end:.3g}") for end in np.quantile(self.samples[name], [0.01, 0.99]))
             counts, edges = np.histogram(self.samples[name], bins=40, range=(low, high))
             axis.stairs(counts, edges, fill=True, color="#0072B2")
-            axis.axvline(at, color="black", linewidth=0.8)
-            axis.set_xlabel(AXES[name])
+            axis.axvline(float(name == "product"), color="black", linewidth=0.8)
+            axis.set_xlabel(QUANTITIES[name][1], fontsize=7)
             drawn.append(pd.DataFrame({"quantity": name, "low": edges[:-1], "high": edges[1:], "draws": counts}))
-        axes[0][0].set_ylabel("draws")
+        for line in axes:
+            line[0].set_ylabel("draws")
         return figure, pd.concat(drawn, ignore_index=True)
 
     @functools.cached_property
@@ -124,7 +148,39 @@ class Theory(Kind):
             "gradient": _array(gradient.mean((1, 2)) / gradient.abs().mean()),
             "product": _array((_nac_mul(hidden, second) + _nac_mul(hidden, -second)).mean(-1) / 2),
             "mean": _array(product / 1.25**2 - 1),
+            **_nmu_moments(count, generator),
+            **_nac_moments(count, generator),
         }
+
+
+def _nmu_moments(count: int, generator: Any) -> dict[str, Samples]:
+    """Mean and variance of new NMUs over their closed forms, less 1, on inputs with mean 0 and variance 1."""
+    import torch
+
+    W = 0.25 + 0.5 * torch.rand(count, FACTORS, 1, generator=generator, dtype=torch.float64)
+    x = 3**0.5 * (2 * torch.rand(count, FACTORS, EXAMPLES, generator=generator, dtype=torch.float64) - 1)
+    squares = (1 / 48 + 1 / 4) * (1 + 1)  # of one factor: (Var[W] + 1/4) (Var[x] + 1), W from U[1/4, 3/4]
+    return _moments("nmu", (W * x + 1 - W).prod(1), 0.5**FACTORS, squares**FACTORS - 0.25**FACTORS)
+
+
+def _nac_moments(count: int, generator: Any) -> dict[str, Samples]:
+    """Mean and variance of new NAC•s over their Taylor approximations, less 1, on inputs from U[1, 2]."""
+    import torch
+
+    W, _ = _nac(count, 1, FACTORS, generator)
+    x = 1 + torch.rand(count, FACTORS, EXAMPLES, generator=generator, dtype=torch.float64)
+    of_log = float(W.detach().square().mean()) * np.log(1.5) ** 2  # Var[W] log(|E[x]| + ε)²
+
+    def f(c: float, d: float) -> float:
+        return float((1 + c / 2 * of_log) ** (d * FACTORS))
+
+    return _moments("nac", _nac_mul(x, W), f(1, 1), f(4, 1) - f(1, 2))
+
+
+def _moments(unit: str, z: "Tensor", mean: float, variance: float) -> dict[str, Samples]:
+    """Mean output (S, B) of every draw, and its mean square about the mean of all, over what is expected, less 1."""
+    apart = (z - z.mean()).square().mean(-1)
+    return {f"{unit}_mean": _array(z.mean(-1) / mean - 1), f"{unit}_variance": _array(apart / variance - 1)}
 
 
 def _nac(count: int, outputs: int, inputs: int, generator: Any) -> "tuple[Tensor, Tensor]":

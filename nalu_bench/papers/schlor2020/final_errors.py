@@ -42,15 +42,15 @@ class FinalErrors(ByCriterion):
     * success rate: the share of seeds whose final mean squared error is below the task's threshold, with Wilson's
       interval, compared with the printed one by Newcombe's;
     * errors: the median over seeds, with its bootstrap interval, and the smallest. The printed ones stand beside them
-      and are not compared: they follow from the share of seeds that succeed. A run without a finite error counts as
-      infinitely bad.
+      and are not compared: they have no spread, and where all seeds succeed they are near the rounding of the trainer.
+      A run without a finite error counts as infinitely bad.
 
     The figure has a heat map of success for each split, and each operation if the columns are not operations. Printed
     shares stand below ours, or beside ours if the columns are operations.
 
     Settings: `criterion`, the task's threshold; `columns`, the word by which the columns of the heat maps differ:
-    operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them
-    in the figure, empty for none.
+    operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them,
+    empty for none.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -88,9 +88,13 @@ class FinalErrors(ByCriterion):
             shares += [split, "printed", "verdict"]
             errors += [f"{split}, {name}{more}" for name in ERRORS.values() for more in ("", ", printed")]
         cells = grouped(lines, lambda line: line.place.cell())
-        of_shares = [[*_names(place), *_shares(mine)] for place, mine in cells.items()]
-        of_errors = [[*_names(place), *_errors(mine)] for place, mine in cells.items()]
+        of_shares = [[*self._names(place), *_shares(mine)] for place, mine in cells.items()]
+        of_errors = [[*self._names(place), *_errors(mine)] for place, mine in cells.items()]
         return [Table(f"Success. {about}", shares, of_shares), Table(f"Final errors. {about}", errors, of_errors)]
+
+    def _names(self, place: Place) -> list[Shown]:
+        setting = ", ".join(filter(None, place.setting.in_words(self.report.headings)))
+        return [style.operation_label(place.task, place.operation), setting, style.label(place.model)]
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
         """Heat maps of the success rates, ours above the printed ones."""
@@ -117,10 +121,6 @@ class FinalErrors(ByCriterion):
                 row, beside = (name, f"{column}, printed") if by == "operation" else (f"{name}, printed", column)
                 rows.setdefault(row, {})[beside] = line.printed.number()
         return maps
-
-
-def _names(place: Place) -> list[Shown]:
-    return [style.operation_label(place.task, place.operation), place.setting.told(), style.label(place.model)]
 
 
 def _shares(lines: Sequence[Line]) -> Iterator[Shown]:

@@ -1,6 +1,7 @@
 """Claims on programs: that a share of matching digits, or the difference of two, lies on one side of a threshold."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -15,6 +16,7 @@ from nalu_bench.papers.trask2018.numbers_claims import Sentence, told
 
 PERCENT = 100
 SHARES: Span = (0, PERCENT)
+IN = {"train": "training", "test": "the test"}
 
 
 def tested(said: Sentence, where: Place, cells: Mapping[Place, pd.DataFrame]) -> tuple[Claim, list[pd.DataFrame]]:
@@ -32,11 +34,14 @@ def tested(said: Sentence, where: Place, cells: Mapping[Place, pd.DataFrame]) ->
     if missing:
         return Claim.missing(f"no runs of ours: {', '.join(missing)}"), []
     threshold, above = said.limit
-    claims = []
+    claims, several = [], len(numbers) > 1
     for number in numbers:
         samples = [shares(cells[place.cell()], f"{place.split}_digits") for place in number]
-        quantity = " − ".join(told(place, where) for place in number)
-        claims.append(Claim.estimated(quantity, partial(_estimated, samples), threshold, above))
+        alone = " − ".join(told(place, where) for place in number)
+        at = " − ".join(f"{style.label(place.model)} in {IN.get(place.split, place.split)}" for place in number)
+        quantity = "digits in %" if several else alone
+        claim = Claim.estimated(quantity, partial(_estimated, samples), threshold, above)
+        claims.append(replace(claim, where=at if several else ""))
     return furthest_from_true(claims), [cells[place] for place in behind]
 
 

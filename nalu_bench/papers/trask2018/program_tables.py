@@ -50,7 +50,8 @@ def _further(title: str, lines: Sequence[Line], splits: Mapping[str, str], reach
             figures = [ours(by.get(metric), one_decimal) for metric in FURTHER]
             theirs: Shown = Theirs(by[REACHED]) if by[REACHED].printed_text else EMPTY
             rows.append([style.label(model), splits[split], *figures, ours(by[REACHED], at_step), theirs])
-    header = ["", "", *FURTHER.values(), f"{percent(reached)} of the digits at step, median of the seeds", "printed"]
+    step = f"{percent(reached)} of the digits at step, median of the seeds"
+    header = ["", "", *FURTHER.values(), step, "printed step"]
     return Table(title, header, rows)
 
 

@@ -103,6 +103,10 @@ def test_the_figure_has_a_map_for_every_operation_with_every_share() -> None:
             {"single_nmu": {ONE: 1.0, BOTH: 0.1}},
             r"^None does so on all 2 ranges; NMU on 1 of 2; on \[-2, 2\] the best is NMU with 10 %.$",
         ),
+        (  # as many ranges, but others
+            {"single_nmu": {ONE: 1.0, BOTH: 0.1}, "single_nac": {ONE: 0.2, BOTH: 1.0}},
+            r"^None does so on all 2 ranges; NMU on 1 of 2; NAC₊ on \[-2, 2\].$",
+        ),
     ],
 )  # fmt: skip
 def test_the_advice_says_what_the_shares_say(rates: dict[str, dict[str, float]], sentence: str) -> None:

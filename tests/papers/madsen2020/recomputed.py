@@ -257,6 +257,20 @@ def printed_nac_mul() -> str:
 # Series of digits
 
 
+def weights_between() -> str:
+    """Weights of the first NAC₊ on a + b that are near no whole number, in Table 2."""
+    found = runs("table2").query("operation == 'add' and model == 'nac'")
+    weights = pd.read_parquet(RESULTS / "table2/weights.parquet").merge(found[["cell", "seed"]])
+    kept = np.abs(np.stack(weights.loc[weights["name"] == "layers.0.W", "values"].tolist()))
+    assert found["solved"].all()
+    between = np.minimum(kept, np.abs(1 - kept)) > 0.1
+    return (
+        f"On a + b all {len(found)} seeds of the NAC₊ are solved ([Table 2](table2.md)), and of the {len(kept)} whose "
+        f"weights are kept {100 * between.mean():.0f} % of those in the first layer are farther than 0.1 from -1, 0 "
+        "and 1"
+    )
+
+
 def lengths(artifact: str) -> dict[int, str]:
     """Length -> the column of its test error."""
     return {int(name.rpartition("_")[2]): name for name in runs(artifact) if name.startswith("test_mse_")}
@@ -458,6 +472,7 @@ PIECES: dict[str, tuple[Callable[[], str], ...]] = {
         lambda: unsolved("mnist_product"), kept_references,
         lambda: later_in_print("mnist_product", "image_nac_mul", "image_nac_mul_sigma"),
     ),
+    "theory": (weights_between,),
     "mnist_sum": (
         nau_weights, nau_lengths, nau_outlier, turned, nalu_of_the_sum, same_start,
         lambda: printed_rates("mnist_sum", "image_nau"), lambda: looseness("mnist_sum"), lambda: unsolved("mnist_sum"),

@@ -30,7 +30,7 @@ def test_the_claims_have_intervals_around_what_the_paper_expects() -> None:
 def test_the_samples_are_those_of_the_units() -> None:
     samples = Theory(FEW).samples
     assert {name: len(values) for name, values in samples.items()} == dict.fromkeys(
-        ("gradient", "product", "mean"), 400
+        ("gradient", "product", "mean", "nmu_mean", "nmu_variance", "nac_mean", "nac_variance"), 400
     )
     assert all(np.array_equal(values, Theory(FEW).samples[name]) for name, values in samples.items())
     assert samples["product"].min() >= 1 - 1e-12
@@ -49,6 +49,25 @@ def test_the_gradient_of_a_unit_has_the_size_that_is_its_measure() -> None:
         sizes.append(first.M_hat.grad.abs().mean().item())
     ours = Theory(FEW).samples["gradient"]
     assert np.std(np.array(relative) / np.mean(sizes)) == pytest.approx(ours.std(), rel=0.35)
+
+
+def test_the_moments_of_an_nmu_have_the_closed_forms_of_the_appendix() -> None:
+    """Exactly, by quadrature: one factor of an NMU with W from U[1/4, 3/4] and x from U[-√3, √3]."""
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    W, x = 0.5 + 0.25 * nodes[:, None], 3**0.5 * nodes[None]
+    mean, square = ((weights[:, None] * weights * (W * x + 1 - W) ** power).sum() / 4 for power in (1, 2))
+    assert mean == pytest.approx(1 / 2)
+    assert square == pytest.approx((1 / 48 + 1 / 4) * 2)
+    samples = Theory(FEW).samples
+    for name in ("nmu_mean", "nmu_variance"):
+        error = samples[name].std(ddof=1) / len(samples[name]) ** 0.5
+        assert abs(samples[name].mean()) < 4 * error
+
+
+def test_an_unknown_claim_is_refused() -> None:
+    limits = THEORY.report["limits"] | {"nmu_median": {"at_most": 1}}
+    with pytest.raises(UsageError, match=r"unknown claim of madsen2020/theory 'nmu_median'"):
+        Theory(replace(THEORY, report=THEORY.report | {"limits": limits})).check([])
 
 
 def test_a_nac_mul_and_its_inverse_multiply_to_1() -> None:

@@ -739,8 +739,9 @@ def controlled_nalus() -> str:
 
 def ten_of_them() -> str:
     """How many of the first ten seeds extrapolate: those that Figure 6 had before."""
-    found = runs("figure6").query("model == 'program_nalu' and seed < 10")
-    return f"Of the first ten seeds {(found['test_digits'] >= 0.95).sum()} have 95 % at\n  the selected step"
+    found = runs("figure6").query("model == 'program_nalu'")
+    first, others = ((found.query(which)["test_digits"] >= 0.95).sum() for which in ("seed < 10", "seed >= 10"))
+    return f"Of the first ten seeds {first} have 95 % at\n  the selected step, of the other twenty {others};"
 
 
 def searched_integers() -> str:
@@ -773,8 +774,11 @@ def evaluating_nalus() -> str:
 
 
 def evaluating_with_integers() -> str:
-    far = sorted(100 * runs("figure4").query("model == 'program_nalu_integers'")["test_digits"])
-    return f"One has {far[-1]:.0f} % in the test at its selected step, and the others at most {far[-2]:.0f} %"
+    found = 100 * runs("figure4").query("model == 'program_nalu_integers'")[["train_digits", "test_digits"]]
+    learned, others = found[found["train_digits"] >= 99], found[found["train_digits"] < 99]
+    second, first = sorted(learned["test_digits"])
+    far, near = (f"{others[name].min():.0f} to {others[name].max():.0f} %" for name in ("test_digits", "train_digits"))
+    return f"the two have {first:.0f} and {second:.0f} % in the test, and the others {far}, with {near} in training"
 
 
 def printed_programs() -> str:

@@ -80,9 +80,15 @@ def test_claims_are_tested_at_the_selected_step_where_they_are_furthest_from_tru
         "claim_integers": "differs",
     }  # fmt: skip
     alone = line_with(lines, metric="claim_alone")
-    assert alone.notes[0] == "DNC, test", "three seeds know least"
+    assert alone.notes[0] == "digits in %, at DNC in the test (of 4 places the furthest from true)"  # by its 3 seeds
+    assert list(alone.everywhere) == [f"{name} in the test" for name in ("LSTM", "UGRNN", "UGRNN with ReLU", "DNC")]
+    assert alone.everywhere["UGRNN with ReLU in the test"] == pytest.approx(38)
     assert alone.ours.value == pytest.approx(10)
-    assert line_with(lines, metric="claim_ugrnn").notes[0].startswith("UGRNN, ReLU, test − LSTM, test")
+    assert (
+        line_with(lines, metric="claim_ugrnn")
+        .notes[0]
+        .startswith("digits in %, at UGRNN with ReLU in the test − LSTM in the test")
+    )
     assert line_with(lines, metric="claim_integers").own
 
 

@@ -54,6 +54,11 @@ def test_what_the_page_says_of_the_search_of_figure_6_is_what_it_found(sums_of_t
     some, most = ("{sum} of {size} with ".format(**learned.loc[model]) for model in NALUS)
     told = f"of the NALUs {some}an LSTM that reads the operators alone, {most}one that reads all."
     assert told in page("figure6")
+    nalus = sums_of_two[sums_of_two["model"].isin(NALUS)]
+    larger = nalus["learning_rate"] > cells("figure6")[0].recipe.learning_rate
+    slow, faster = ((part["test_digits"] >= 0.95).agg(["sum", "size"]) for _, part in nalus.groupby(larger))
+    told = "{sum} of {size} had 95 % in the test after these 50,000 steps, ".format(**slow)
+    assert told + "and with the larger rates {sum} of {size}.".format(**faster) in page("figure6")
 
 
 def test_figure_4_has_the_rate_then_the_numbers_with_the_largest_sums_in_training(programs: pd.DataFrame) -> None:
@@ -75,7 +80,7 @@ def test_what_the_page_says_of_the_search_of_figure_4_is_what_it_found(programs:
     assert f"{first} of 400 %, against {second} with 0.003 and {third} with 0.0003 " in page("figure4")
     sizes = summed(programs.query("model in @NALUS and learning_rate == 0.001"), ["numbers"])
     assert list(sizes.index) == [4, 16]
-    assert "4 numbers: {:.1f} of 200 %, against {:.1f} with 16.".format(*sizes) in page("figure4")
+    assert "4 outputs: {:.1f} of 200 %, against {:.1f} with 16.".format(*sizes) in page("figure4")
     medians = programs[programs["numbers"] != 16].groupby(["model", "learning_rate"])["train_digits"].median().unstack()
     best = {*medians.idxmax(axis=1).items()}
     assert best == {("program_lstm", 0.001), *((model, 0.003) for model in (*NALUS, PILOT))}
