@@ -38,7 +38,7 @@ def tested(said: Sentence, where: Place, cells: Mapping[Place, pd.DataFrame]) ->
     for number in numbers:
         samples = [shares(cells[place.cell()], f"{place.split}_digits") for place in number]
         alone = " − ".join(told(place, where) for place in number)
-        at = " − ".join(f"{style.label(place.model)} in {IN.get(place.split, place.split)}" for place in number)
+        at = " − ".join(f"{told(place.at(split=''), where)} in {IN.get(place.split, place.split)}" for place in number)
         quantity = "digits in %" if several else alone
         claim = Claim.estimated(quantity, partial(_estimated, samples), threshold, above)
         claims.append(replace(claim, where=at if several else ""))

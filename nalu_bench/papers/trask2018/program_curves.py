@@ -141,5 +141,6 @@ class ProgramCurves(Kind):
         return program_tables.tables(self.experiment.heading, lines, self.report.splits, self.report.reached)
 
     def figure(self, measured: Measured, lines: Sequence[Line]) -> "tuple[style.Figure, pd.DataFrame]":
-        """A column for every split of the task whose curves are printed; printed points hollow."""
-        return program_panels.draw(measured, lines, self.report.splits, self._task())
+        """A column for every split of the task whose curves are printed; printed points as symbols."""
+        ends = self.experiment.printed_steps
+        return program_panels.draw(measured, lines, self.report.splits, self._task(), ends)

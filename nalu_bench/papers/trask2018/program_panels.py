@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
@@ -13,17 +12,18 @@ from nalu_bench.papers.trask2018.program_claims import PERCENT
 from nalu_bench.papers.trask2018.program_tables import DIGITS, LAST, STEP
 
 SIGMAS = 2
-LEGEND = "Lines: means over seeds. Bands: two standard deviations, within 0 to 100. Hollow: printed."
+LEGEND = "Lines: means over seeds. Bands and bars: two standard deviations, within 0 to 100. Symbols: printed."
 COLUMNS = ["panel", "split", "model", "x", "y", "low", "high"]
 
 
 def draw(
-    measured: Measured, lines: Sequence[Line], splits: Mapping[str, str], task: str
+    measured: Measured, lines: Sequence[Line], splits: Mapping[str, str], task: str, last: int
 ) -> "tuple[style.Figure, pd.DataFrame]":
-    """Means over seeds with their bands of two standard deviations; hollow: printed at the same steps.
+    """Means over seeds with bands of two standard deviations; symbols: printed, with the printed bands at the end.
 
     Args:
         measured: runs and curves. lines: those of the report. splits: split -> its name. task: whose curves are drawn.
+        last: the step at which the printed curves end.
 
     Returns: the figure, and the numbers drawn in it.
     """
@@ -31,10 +31,10 @@ def draw(
     drawn: list[pd.DataFrame] = []
     for axis, (split, name) in zip(axes[0], splits.items(), strict=True):
         for place, runs in by_cell(measured.runs):
-            if place.task == task:
+            if place.task == task and not place.setting:  # controls stand in the tables alone
                 curves = measured.curves[measured.curves["cell"] == runs["cell"].iloc[0]]
                 drawn.append(_curve(axis, curves, split, place.model))
-        drawn.append(_printed(axis, lines, split))
+        drawn.append(_printed(axis, lines, split, last))
         axis.set(title=name, xlabel="Training step", ylim=(0, 103))
         style.steps_along(axis, most=3)
     axes[0][0].set_ylabel("Matching digits, %")
@@ -56,20 +56,20 @@ def _curve(axis: "style.Axes", curves: pd.DataFrame, split: str, model: str) -> 
     })  # fmt: skip
 
 
-def _printed(axis: "style.Axes", lines: Sequence[Line], split: str) -> pd.DataFrame:
-    """Printed points; a step that we have not is left out."""
+def _printed(axis: "style.Axes", lines: Sequence[Line], split: str, last: int) -> pd.DataFrame:
+    """Printed points; a bar is the printed band."""
     found: list[dict[str, Any]] = []
     for line in lines:
         step = line.place.setting.get(STEP, "")
         if line.place.metric != DIGITS or line.place.split != split or not line.printed or not line.printed_text:
             continue
-        if step == LAST:
-            continue
-        found.append({"panel": "printed", "split": split, "model": line.place.model, "x": int(step),
-                      "y": line.printed.number(), "low": np.nan, "high": np.nan})  # fmt: skip
+        low, high = (float(end or "nan") for end in (line.printed.low, line.printed.high))
+        found.append({"panel": "printed", "split": split, "model": line.place.model, "y": line.printed.number(),
+                      "x": last if step == LAST else int(step), "low": low, "high": high})  # fmt: skip
     frame = pd.DataFrame(found, columns=COLUMNS)
     for model, rows in frame.groupby("model", sort=False):
         look = style.drawing(str(model))
         axis.plot(rows["x"], rows["y"], linestyle="", marker=look["marker"], markersize=4.5, color=look["color"],
                   fillstyle="none")  # fmt: skip
+        axis.vlines(rows["x"], rows["low"], rows["high"], color=look["color"], linewidth=0.9)
     return frame

@@ -35,24 +35,29 @@ def _by_step(title: str, lines: Sequence[Line]) -> Table:
     found = [line for line in lines if line.place.metric == DIGITS]
     steps = list(dict.fromkeys(line.place.setting[STEP] for line in found))
     rows: list[list[Shown]] = []
-    for model, mine in grouped(found, lambda line: line.place.model).items():
+    for network, mine in grouped(found, _network).items():
         by_step = {line.place.setting[STEP]: line for line in mine}
         ways = beside("ours", lambda line: Ours(line, one_decimal), mine)
-        rows += stacked([style.label(model)], ways, by_step, steps)
+        rows += stacked([network], ways, by_step, steps)
     return Table(title, ["", "", *(_at(step) for step in steps)], rows)
 
 
 def _further(title: str, lines: Sequence[Line], splits: Mapping[str, str], reached: float) -> Table:
     rows: list[list[Shown]] = []
-    for (model, split), mine in grouped(lines, lambda line: (line.place.model, line.place.split)).items():
+    for (network, split), mine in grouped(lines, lambda line: (_network(line), line.place.split)).items():
         if split in splits:
             by = {line.place.metric: line for line in mine if not line.place.setting.get(STEP)}
             figures = [ours(by.get(metric), one_decimal) for metric in FURTHER]
             theirs: Shown = Theirs(by[REACHED]) if by[REACHED].printed_text else EMPTY
-            rows.append([style.label(model), splits[split], *figures, ours(by[REACHED], at_step), theirs])
+            rows.append([network, splits[split], *figures, ours(by[REACHED], at_step), theirs])
     step = f"{percent(reached)} of the digits at step, median of the seeds"
     header = ["", "", *FURTHER.values(), step, "printed step"]
     return Table(title, header, rows)
+
+
+def _network(line: Line) -> str:
+    """The label of a model, with what tells a control from it: `NALU, rate=0.001`."""
+    return ", ".join([style.label(line.place.model), *line.place.setting.in_words({}, but=STEP)])
 
 
 def at_step(value: float) -> str:

@@ -77,7 +77,7 @@ def test_claims_are_tested_at_the_selected_step_where_they_are_furthest_from_tru
     assert verdicts == {
         "claim_train": "inconclusive",  # three DNCs that are all alike say nothing
         "claim_extrapolates": "agrees", "claim_alone": "agrees", "claim_same": "agrees", "claim_ugrnn": "fitted",
-        "claim_integers": "differs",
+        "claim_integers": "differs", "claim_faster": "not comparable",
     }  # fmt: skip
     alone = line_with(lines, metric="claim_alone")
     assert alone.notes[0] == "digits in %, at DNC in the test (of 4 places the furthest from true)"  # by its 3 seeds
@@ -90,6 +90,24 @@ def test_claims_are_tested_at_the_selected_step_where_they_are_furthest_from_tru
         .startswith("digits in %, at UGRNN with ReLU in the test − LSTM in the test")
     )
     assert line_with(lines, metric="claim_integers").own
+
+
+def test_a_control_has_rows_and_a_claim_of_its_own_and_is_neither_compared_nor_drawn() -> None:
+    rates = [cell("program_nalu", 10, share, 0.01, setting=f"rate={rate}", cell=f"rate {rate}")
+             for rate, share in ((0.001, 0.97), (0.003, 0.8))]  # fmt: skip
+    for runs, curves in rates:
+        curves["cell"] = runs["cell"].iloc[0]
+    kind, found = ProgramCurves(FIGURE6), measured(cell("program_nalu", 10, 1.0), *rates)
+    lines = lines_of(kind, found)
+    claim = line_with(lines, metric="claim_faster")
+    assert (claim.verdict, claim.own) == ("differs", True)
+    assert claim.everywhere == {"NALU rate=0.001 in the test": 97, "NALU rate=0.003 in the test": 80}
+    assert line_with(lines, metric="claim_extrapolates").ours.value == pytest.approx(100)
+    test = cells_of(kind.tables(lines)[3])
+    assert [row[0] for row in test if row[0]] == ["NALU", "NALU, rate=0.001", "NALU, rate=0.003"]
+    assert {row[1] for row in test[3:]} == {"ours"}
+    numbers = kind.figure(found, lines)[1]
+    assert (numbers["panel"] == "ours").sum() == 3 * len(STEPS)
 
 
 def test_fewer_steps_are_compared_where_they_were_made_and_not_at_the_end() -> None:
@@ -138,7 +156,9 @@ def test_the_tables_hold_every_split_and_the_other_figures(whole: Measured, line
     assert len(cells_of(splits[2])) == 4 * 3 + 2, "nothing is printed for two readings of ours"
     assert cells_of(further)[2][-2:] == ["200,000", "171000"]
     figure, numbers = kind.figure(whole, lines)
-    assert numbers["panel"].value_counts().to_dict() == {"ours": 6 * 3 * len(STEPS), "printed": 4 * 3 * 7}
+    assert numbers["panel"].value_counts().to_dict() == {"ours": 6 * 3 * len(STEPS), "printed": 4 * 3 * 8}
+    dnc = numbers[(numbers["panel"] == "printed") & (numbers["model"] == "program_dnc") & (numbers["split"] == "train")]
+    assert dnc.iloc[-1][["x", "y", "low", "high"]].tolist() == [250_000, 76.0, 72.13, 79.79]
     ugrnn = numbers[(numbers["model"] == "program_ugrnn_relu") & (numbers["split"] == "test")]
     band = ugrnn[ugrnn["x"] == 250_000]
     deviation = 100 * np.std(0.38 + 0.02 * np.linspace(-1, 1, 10), ddof=1)
