@@ -11,7 +11,7 @@ Rates = dict[str, dict[str, float]]
 RELIABLE = 0.95
 """The share of solved seeds from which a unit is called reliable on a range (our choice)."""
 
-NAMED = 4
+NAMED = 6
 """So many units are named; of more, the number is told."""
 
 

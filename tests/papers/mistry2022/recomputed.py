@@ -16,7 +16,14 @@ RESULTS = paths.CHECKOUT / "results" / "mistry2022"
 BEST = {
     ("add", ""): {"single_nau", "single-inalu_nalm", "single-mcfc"},
     ("sub", ""): {"single_nau", "single_linear"},
-    ("mul", ""): {"single-snmu", "single-snmu_batch", "single-nru", "single-nmru"},
+    ("mul", ""): {
+        "single-snmu",
+        "single-snmu_batch",
+        "single-nru",
+        "single-nmru",
+        "single-mul_mcfc_inalu",
+        "single-mul_mcfc_real_npu",
+    },
     ("div", ""): {"single-nru", "single-nmru"},
     ("div", "10"): set(),
 }
