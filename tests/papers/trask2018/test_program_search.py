@@ -24,7 +24,9 @@ def programs() -> pd.DataFrame:
 
 
 def cells(name: str) -> list[Cell]:
-    return [want.cell for want in compose.plan_experiment(experiment.load(f"trask2018/{name}"), ["budget=paper"]).cells]
+    """The cells of an experiment without its controls."""
+    plan = compose.plan_experiment(experiment.load(f"trask2018/{name}"), ["budget=paper"])
+    return [want.cell for want in plan.cells if want.role == "cell"]
 
 
 def summed(found: pd.DataFrame, by: list[str]) -> "pd.Series[float]":
