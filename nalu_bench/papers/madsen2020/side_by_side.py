@@ -20,11 +20,16 @@ def side_by_side(name: str, about: str, first: Sequence[Column], blocks: Mapping
     packed = list(_packed(first, blocks))
     return [
         _table(
-            f"{name}{': ' + ' to '.join(dict.fromkeys([labels[0], labels[-1]])) if len(packed) > 1 else ''}. {about}",
+            f"{name}{': ' + _named(labels) if len(packed) > 1 else ''}. {about}",
             [*first, *(column for label in labels for column in blocks[label])],
         )
         for labels in packed
     ]
+
+
+def _named(labels: Sequence[str]) -> str:
+    """`NAU`, `NAU and NMU`, or `NAU to ReLU` of more."""
+    return " and ".join(labels) if len(labels) <= 2 else f"{labels[0]} to {labels[-1]}"
 
 
 def _table(title: str, columns: Sequence[Column]) -> Table:
