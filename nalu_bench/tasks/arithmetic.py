@@ -89,8 +89,10 @@ class Arithmetic(SubsetSums):
     def _validate_divisors(self) -> None:
         """Refuse a divisor that is a single input and may be exactly 0: an infinite target ends the training."""
         alone = len(self.subsets()[1]) == 1 and self.example_size("train") == self.input_size
-        for key, intervals in intervals_of(self).items() if self.operation == "div" and alone else ():
-            if self.zeros and any(low <= 0 <= high for low, high in intervals):
+        if not (self.zeros and self.operation == "div" and alone):
+            return
+        for key, intervals in intervals_of(self).items():
+            if any(low <= 0 <= high for low, high in intervals):
                 raise UsageError(
                     f"a divisor must not be 0, and {key}={intervals_text(intervals)} holds it: set task.zeros=false, "
                     f"so that a 0 counts as {NOT_ZERO:.2g}, or choose another range."

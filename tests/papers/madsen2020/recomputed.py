@@ -254,9 +254,6 @@ def printed_nac_mul() -> str:
     return f"the printed means of its solved step are {means.min():,.0f} to {means.max():,.0f}"
 
 
-# Series of digits
-
-
 def weights_between() -> str:
     """Weights of the first NAC₊ on a + b that are near no whole number, in Table 2."""
     found = runs("table2").query("operation == 'add' and model == 'nac'")
@@ -269,6 +266,9 @@ def weights_between() -> str:
         f"weights are kept {100 * between.mean():.0f} % of those in the first layer are farther than 0.1 from -1, 0 "
         "and 1"
     )
+
+
+# Series of digits
 
 
 def lengths(artifact: str) -> dict[int, str]:
