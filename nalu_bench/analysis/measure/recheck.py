@@ -179,14 +179,15 @@ def _of_splits(run: Run, *splits: str) -> list[str]:
 def _solved(run: Run, curve: Curve, task: type[Task], column: str, threshold: float, suffix: str = "") -> Finding:
     """Check `solved` by the error at the selected step, and `solved_at` as the first step below the threshold.
 
-    With a `suffix` these are `solved<suffix>` and `solved_at<suffix>`.
+    A split that is tested alone has no such step. With a `suffix` these are `solved<suffix>` and `solved_at<suffix>`.
     """
     fact, at_fact = f"solved{suffix}", f"solved_at{suffix}"
     solved = bool(task.solves(np.float32(run[column]), threshold))
-    if _missing(run[fact]) or bool(run[fact]) != solved or _missing(run[at_fact]) == solved:
+    followed = column.startswith(tuple(f"{split}_" for split in task.evaluated))
+    if _missing(run[fact]) or bool(run[fact]) != solved or _missing(run[at_fact]) == (solved and followed):
         why = f"{column} is {run[column]:g}, the threshold {threshold:g}"
         return _finding(run, fact, Check.CONTRADICTED, why)
-    if not solved:
+    if not (solved and followed):
         return _finding(run, fact, Check.RECOMPUTED)
     step = int(run[at_fact])
     passes, steps = np.asarray(task.solves(curve[column], threshold)), curve["step"]

@@ -72,6 +72,7 @@ class SuccessSettings(Settings):
     below: dict[str, float] = field(default_factory=dict)
     same_seeds: dict[str, str] = field(default_factory=dict)
     claims: dict[str, RateClaim] = field(default_factory=dict)
+    split: str = field(default="extrapolation", kw_only=True)
 
 
 @register("success", version=1)
@@ -94,11 +95,10 @@ class Success(ByCriterion):
     column of the runs -> limit, such as {extrapolation_mse: 1.0e-6}: the share of runs below this limit at the selected
     step has a column of its own, as `share_below_1e-06`; `same_seeds`, the words of the setting, such as {streams:
     stable_nalu}, by which a cell has the source's own seeds: its numbers have the verdict `same seeds`; `claims`, see
-    `RateClaim`.
+    `RateClaim`; `split`, the one that judges the tasks, extrapolation by default.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
-    split: ClassVar[str] = "extrapolation"
     settings: type[Settings] = SuccessSettings
     metrics: ClassVar[Mapping[str, Span | None]] = {
         "success_rate": (0, 1), "solved_at_median": (0, math.inf), "solved_at_mean": (0, math.inf),
@@ -148,7 +148,7 @@ class Success(ByCriterion):
     def rows(self, measured: Measured) -> list[Row]:
         cells = sorted(by_cell(_complete(measured.runs)), key=lambda cell: self._rank(cell[0]))
         rows = [row for place, runs in cells for row in self._rows(place, runs)]
-        return [*rows, *claim_rows(self.report.claims, cells, self.split)]
+        return [*rows, *claim_rows(self.report.claims, cells, self.report.split)]
 
     def _rows(self, place: Place, runs: pd.DataFrame) -> list[Row]:
         solved = runs[runs["solved"]]
@@ -172,7 +172,7 @@ class Success(ByCriterion):
             "sparsity_error_mean": "; ".join(filter(None, [clipped, few])),
         }  # fmt: skip
         return [
-            row_of(place.at(split=self.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
+            row_of(place.at(split=self.report.split, metric=metric), Value(*values), runs, notes.get(metric, ""),
                 compare=at_full_length(self.experiment, runs, partial(self._compare, place, metric, runs)))
             for metric, values in statistics.items()
         ]  # fmt: skip
@@ -191,7 +191,7 @@ class Success(ByCriterion):
                 return not_comparable("not every seed of the source is known")
             return _compare_samples(metric, runs, behind)
         solved = runs[runs["solved"]]
-        rate = self.published.get(place.at(split=self.split, metric="success_rate"))
+        rate = self.published.get(place.at(split=self.report.split, metric="success_rate"))
         if rate is None or not rate.text or not printed.n_seeds:
             missing = "number of seeds" if rate and rate.text else "success rate"
             return not_comparable(f"no {missing} is printed, so the number of solved seeds is not known")

@@ -66,14 +66,14 @@ class Gating(Success):
         for place, runs in by_cell(gated[gated["operation"].isin(ADDS)]):
             right = (runs["gate"] > 0.5) == (ADDS[place.operation] > 0.5)
             count = int((right & runs["gate"].notna()).sum())
-            rows.append(rate_row(self.experiment, place.at(split=self.split, metric=RIGHT), count, runs))
+            rows.append(rate_row(self.experiment, place.at(split=self.report.split, metric=RIGHT), count, runs))
             rows.append(self._claim(place, runs, count))
         return rows
 
     def _claim(self, place: Place, runs: pd.DataFrame, count: int) -> Row:
         quantity = f"share of seeds whose gate is on the right side, {style.label(place.model)}"
         return Claim.estimated(quantity, partial(share, [(count, len(runs))]), *self.report.consistent.limit).row(
-            place.at(split=self.split, metric=f"{CLAIM}{RIGHT}"), [runs]
+            place.at(split=self.report.split, metric=f"{CLAIM}{RIGHT}"), [runs]
         )
 
     def gates(self, measured: Measured) -> pd.DataFrame:

@@ -44,6 +44,7 @@ class SeriesSuccessSettings(SweepSettings):
     """See `SeriesSuccess`."""
 
     outlying: float = field(default=10.0, kw_only=True)
+    split: str = field(default="test", kw_only=True)
 
 
 @register("series_success", version=1)
@@ -64,7 +65,6 @@ class SeriesSuccess(Sweep):
     Settings, beyond those of `sweep`: `outlying`.
     """
 
-    split = "test"
     own_words = ("length",)
     settings = SeriesSuccessSettings
     report: SeriesSuccessSettings
@@ -128,7 +128,7 @@ class SeriesSuccess(Sweep):
         )
         looser = {length: own[length] / float(found[column].mean()) for length, column in columns.items()}
         return [
-            Row(place.at(setting=Setting({"length": length}), split=self.split, metric=metric), Value(value),
+            Row(place.at(setting=Setting({"length": length}), split=self.report.split, metric=metric), Value(value),
                 len(found), steps, notes=notes)
             for metric, values in zip(LIMITS, (own, looser, theirs), strict=True)
             for length, value in values.items()

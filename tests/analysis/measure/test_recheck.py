@@ -84,6 +84,26 @@ def test_a_figure_of_a_followed_split_that_the_curve_lacks_is_contradicted() -> 
     assert checks(measured(extrapolation_mae=np.nan))["errors"] == "recomputed", "a figure of other cells"
 
 
+@pytest.mark.parametrize(("solved_at", "told"), [(pd.NA, "recomputed"), (20, "contradicted")])
+def test_a_run_judged_by_a_split_that_is_tested_alone_has_no_step_at_which_it_is_solved(
+    solved_at: Any, told: str
+) -> None:
+    cell = {
+        "identity": {"task": {"kind": "digit_canvas"}, "recipe": {"selection": "best_validation"}},
+        "criteria": {"threshold": 0.5},
+    }
+    curve = pd.DataFrame(
+        {"cell": "c", "seed": 0, "step": STEPS, "train_loss": LOSS, "validation_correct": [0, 0, 0, 1, 0]}
+    )
+    run = {
+        "cell": "c", "seed": 0, "status": "finished", "steps": 40, "log_every": 10, "last_step": 40,
+        "diverged_at": pd.NA, "selected_step": 30, "validation_correct": 1.0, "test_correct": 0.9, "train_loss": 2.0,
+        "solved": True, "solved_at": solved_at,
+    }  # fmt: skip
+    found = findings(Measured(pd.DataFrame([run]), curve), {"cells": {"c": cell}})
+    assert {one.fact: str(one.check) for one in found}["solved"] == told
+
+
 def test_a_run_without_a_selected_step_has_no_figures() -> None:
     none = {"selected_step": pd.NA, "solved": False, "solved_at": pd.NA, "validation_mse": np.nan}
     gone = measured(**none)
