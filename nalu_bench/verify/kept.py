@@ -35,7 +35,7 @@ def kept_faults(part: Path, cell: Cell, measured: Measured) -> Iterator[str]:
     rows: dict[Any, Any] = measured.runs.set_index(["cell", "seed"]).to_dict("index")
     small = np.array([np.prod(shape) <= LARGEST for shape in weights["shape"]], bool)
     yield from matrix_faults(cell, weights[small], rows)
-    yield from gate_faults(cell, weights)
+    yield from gate_faults(cell, weights, rows)
     yield from _other_matrices(cell, weights, measured.runs["seed"], read_arrays(part / schema.PARAMETERS))
 
 

@@ -37,7 +37,7 @@ def network_faults(measured: Measured, wanted: Sequence[Wanted]) -> Iterator[str
     for want in wanted:
         if want.cell.digest in weights:
             yield from matrix_faults(want.cell, weights[want.cell.digest], rows)
-            yield from gate_faults(want.cell, weights[want.cell.digest])
+            yield from gate_faults(want.cell, weights[want.cell.digest], rows)
         elif want.cell.digest in stored and _small_matrices(want.cell.model.build(want.cell.task)):
             yield f"cell {want.cell.digest}: weights must have rows of its runs, whose parts have kept them"
         if want.cell.digest in predictions:
@@ -137,11 +137,12 @@ def _restored_faults(network: Any, matrices: Mapping[str, np.ndarray], run: Mapp
                 yield f"{name} of its weights must be clamped as its unit does, and is not"
 
 
-def gate_faults(cell: Cell, weights: pd.DataFrame) -> Iterator[str]:
-    """A line for every run with a mean gate outside [0, 1]."""
+def gate_faults(cell: Cell, weights: pd.DataFrame, runs: Mapping[Any, Any]) -> Iterator[str]:
+    """A line for every run with a mean gate outside [0, 1]; that of a network that diverged may be nan."""
     for seed, name, values in weights.loc[weights["kind"] == GATE, ["seed", "name", "values"]].itertuples(index=False):
         gate = np.asarray(values, float)
-        if not ((gate >= 0) & (gate <= 1 + ROUNDING)).all():  # nor is nan a gate
+        diverged = runs.get((cell.digest, seed), {}).get("status") == Status.DIVERGED
+        if not (((gate >= 0) & (gate <= 1 + ROUNDING)) | (diverged & np.isnan(gate))).all():
             ends = f"{gate.min():g} to {gate.max():g}"
             yield f"cell {cell.digest} seed {seed}: {name} must be a gate from 0 to 1, and is {ends}"
 

@@ -332,6 +332,13 @@ def gates_above_1(folder: Folder) -> None:
     rows.loc[gates, "values"] = 2 + rows.loc[gates, "values"]
 
 
+@forgery(TABLE1, "must be a gate from 0 to 1, and is nan to nan")
+def gates_of_runs_that_did_not_diverge_are_no_numbers(folder: Folder) -> None:
+    rows = folder.tables["weights"]
+    gates = rows["kind"] == "gate"
+    rows.loc[gates, "values"] = np.nan * rows.loc[gates, "values"]
+
+
 @forgery(TABLE1, "weights must have rows of all its runs, and has none of 0+2-4")
 def weights_of_unsolved_runs_left_out(folder: Folder) -> None:
     folder.without(folder.unsolved, "weights")

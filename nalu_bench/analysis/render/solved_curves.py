@@ -111,20 +111,21 @@ def _set_steps(axis: "style.Axes", first: int, last: int, scale: str, most: int)
 
 
 def _explain(figure: "style.Figure", axes: "NDArray[Any]") -> None:
-    """Add title and legend: inside a single panel, outside of several."""
+    """Add title and legend: inside a single panel of a few cells, outside of others."""
     title = ["Lines: ours with 95 % Wilson band.  Hollow: printed rate.", "×: printed median, at half the printed rate"]
-    if len(axes) == 1:
+    alone, entries = len(axes) == 1, style.entries(*axes)
+    many = len(entries) > MOST_ENTRIES * LINES
+    if alone and not many:
         axes[0].set_title("\n".join(title), fontsize=8, loc="left")
         axes[0].legend(loc="center right", bbox_to_anchor=(1.0, 0.58))
         return
-    entries = style.entries(*axes)
-    if len(entries) > MOST_ENTRIES * LINES:
+    if many:
         models: dict[str, Any] = {}
         for line in entries.values():
             models.setdefault(str(line.get_gid()), line)  # the first of a model is the thick one
         entries = models
         title.append("Thin: further settings of a model.")
-    figure.suptitle("  ".join(title), fontsize=8)
+    figure.suptitle(("\n" if alone else "  ").join(title), fontsize=8)
     style.legend(figure, entries, columns=min(len(entries), MOST_ENTRIES))
 
 

@@ -32,11 +32,36 @@ NAMES = {
 def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
     pages: dict[str, tuple[Callable[[], str], ...]] = {
+        "classes": (first_steps, named_digits),
         "identity": (worst_seeds, training_range, exploded),
         "tables": (exact_sums, wide_ranges, means_below, quotient, reinitialisation, ranks, independent_means,
                    independent_ranks, failing_seeds, strict_means),
     }  # fmt: skip
     return [piece() for piece in pages.get(page, ())]
+
+
+def first_steps() -> str:
+    """When three NALUs on pixels from 0 to 1 end."""
+    wide, small = (
+        _stacks("deep-nalu", f"pixels=share;depth=3;hidden={size}")["diverged_at"].dropna() for size in (128, 16)
+    )
+    return (
+        f"the median at step {wide.median():.0f} and the last at step {wide.max():.0f}. Of 16 units the median of "
+        f"those that end does so at step {small.median():.0f}, and {(small > 10).sum()} of {len(small)} after step 10"
+    )
+
+
+def named_digits() -> str:
+    """The shares of test images whose digit the stacks name, medians over the networks that reach the end."""
+    settings = [f"pixels={pixels};depth={depth};hidden={size}" for pixels in ("share", "normalised")
+                for depth in (2, 3) for size in (16, 128)]  # fmt: skip
+    found = {model: [_stacks(model, each).query("diverged_at.isna()")["test_correct"].median() for each in settings]
+             for model in ("deep-nalu", "deep-nac")}  # fmt: skip
+    (low, high), (least, most) = ((np.nanmin(each), np.nanmax(each)) for each in found.values())
+    return (
+        f"the median stack of NALUs names {low:.0%} to {high:.0%} of the test digits, "
+        f"that of NAC₊ {least:.0%} to {most:.0%}"
+    ).replace("%", " %")
 
 
 def worst_seeds() -> str:
@@ -200,6 +225,12 @@ def _share_of_worst(activation: str, worst: int) -> float:
     mine = _predictions().loc[lambda found: (found["cell"] == cell) & (found["target"].abs() > TRAINED)]
     errors = (mine["prediction"] - mine["target"]).abs().groupby(mine["seed"]).mean().sort_values(ascending=False)
     return float(errors.head(worst).sum() / errors.sum())
+
+
+def _stacks(model: str, setting: str) -> pd.DataFrame:
+    """The runs of a stack on classes."""
+    runs = _runs("classes")
+    return runs[(runs["model"] == model) & (runs["setting"] == setting)]
 
 
 @functools.cache
