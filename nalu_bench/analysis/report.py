@@ -19,7 +19,7 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table import file
-from nalu_bench.analysis.table.claims import how_tested
+from nalu_bench.analysis.table.claims import how_tested, together
 from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Line, grouped
@@ -204,9 +204,8 @@ def _where(lines: Sequence[Line]) -> str:
 
 
 def _found(lines: Sequence[Line]) -> str:
-    """The verdict on a sentence, or how many there are of each."""
-    verdicts = [line.verdict for line in lines if line.verdict]
-    return verdicts[0] if len(verdicts) == 1 else counts(verdicts)
+    """The verdict on a sentence, or in how many of its tests it holds."""
+    return str(lines[0].verdict) if len(lines) == 1 else together(lines)
 
 
 def _of_few(line: Line) -> bool:

@@ -29,10 +29,16 @@ class OverTime(UnjudgedSums):
     extrapolation_length: int = field(metadata={"most": 10_000})
 
     def validate(self) -> None:
-        super().validate()
         for key in ("length", "extrapolation_length"):
             if getattr(self, key) < 1:
                 raise UsageError(f"task.{key} must be at least 1, got {getattr(self, key)}.")
+        same, least = self.extrapolation == self.interpolation, self.length
+        if self.extrapolation_length < least or (same and self.extrapolation_length == least):
+            above = (
+                f"above task.length={least}, as the ranges are the same" if same else f"at least task.length={least}"
+            )
+            raise UsageError(f"task.extrapolation_length must be {above}, got {self.extrapolation_length}.")
+        super().validate()
 
     def example_size(self, split: str) -> int:
         return self.input_size * (self.extrapolation_length if split == "extrapolation" else self.length)

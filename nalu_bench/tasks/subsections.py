@@ -46,6 +46,8 @@ class Subsections(UnjudgedSums):
         return {"operation": self.operation, "range": self.interpolation, "lengths": self.lengths}
 
     def validate(self) -> None:
+        if self.features < 1:
+            raise UsageError(f"task.features must be at least 1, got {self.features}.")
         super().validate()
         if len(self.lengths) != 2 or not 1 <= self.lengths[0] <= self.lengths[1] <= self.features:
             raise UsageError(

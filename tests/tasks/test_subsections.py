@@ -52,9 +52,21 @@ def test_a_sequence_is_summed_over_all_of_its_steps() -> None:
     [
         ("task.lengths=[3,101]", "from 1 to task.features=100, got"), ("task.lengths=[0,3]", "task.lengths must be"),
         ("task.lengths=[4,3]", "task.lengths must be"), ("task.lengths=[4]", "task.lengths must be"),
+        ("task.lengths=5", r"task.lengths must be a list, got '5': write one as in 'task.lengths=\["),
+        ("task.features=0", "task.features must be at least 1, got 0"),
         ("task.operation=modulo", "unknown operation 'modulo'"), ("task.interpolation=[2,1]", "low < high"),
     ],
 )  # fmt: skip
 def test_an_impossible_task_is_refused(override: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         task(override)
+
+
+@pytest.mark.parametrize(
+    ("length", "told"),
+    [(5, "task.extrapolation_length must be above task.length=10, as the ranges are the same, got 5"),
+     (10, "task.extrapolation_length must be above task.length=10, as the ranges are the same, got 10")],
+)  # fmt: skip
+def test_longer_sequences_must_be_longer(length: int, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        task(f"task.extrapolation_length={length}", name="recurrent_subsections")

@@ -309,7 +309,10 @@ def test_a_file_that_would_fill_the_memory_is_refused_unread(
     [
         ("task.targets=[]", "task.targets must name at least one column of the table, and none twice, got []"),
         ("task.targets=y", "task.targets must be a list, got 'y': write 'task.targets=[y]'"),
-        ("task.train_range=80%", "task.train_range must be a list, got '80%': write 'task.train_range=[80%]'"),
+        (
+            "task.train_range=80%",
+            "task.train_range must be a list, got '80%': write one as in 'task.train_range=[null,80%]'",
+        ),
         ("task.targets=[y,y]", "and none twice, got ['y', 'y']"),
         ("task.features=[]", "task.features must name at least one column"),
         ("task.features=[a,y]", "no target must be an input, got task.targets=['y'] and ['a', 'y']"),

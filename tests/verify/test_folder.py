@@ -331,6 +331,11 @@ def test_a_broken_file_of_runs_costs_only_its_own_experiment(
     assert [f"{folder / 'runs.csv'} is damaged" in str(one.message) for one in recwarn] == [True]
 
 
+def test_results_that_only_this_folder_has_are_found_by_their_name(tmp_path: Path) -> None:
+    shutil.copytree(paths.CHECKOUT / "results" / NAME, tmp_path / "local" / NAME)
+    assert targets([NAME], tmp_path) == {NAME: tmp_path / "local" / NAME}
+
+
 def test_what_is_neither_an_experiment_nor_a_folder_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
