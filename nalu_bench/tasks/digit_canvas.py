@@ -12,7 +12,7 @@ from nalu_bench.datasets.images import SIDE
 from nalu_bench.errors import UsageError
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.of_images import OfImages, part
+from nalu_bench.tasks.of_images import ALL, OfImages, part
 from nalu_bench.tasks.task import Rows, Task
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ NOWHERE = -1
 """The number of the image where a canvas has no further digit."""
 
 MOST_SIDE = 512
-
-ALL = tuple(range(10))
-"""Every digit may stand on a canvas."""
 
 
 @register("digit_canvas", version=1)

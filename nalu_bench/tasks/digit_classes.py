@@ -11,14 +11,11 @@ from nalu_bench.datasets.images import SIDE, dataset
 from nalu_bench.errors import unknown
 from nalu_bench.registry import register
 from nalu_bench.tasks.measure import Measure
-from nalu_bench.tasks.of_images import OfImages, part
+from nalu_bench.tasks.of_images import ALL, OfImages, part
 from nalu_bench.tasks.task import KEEP, Rows, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-ALL = tuple(range(10))
-"""Every digit is a class."""
 
 SOLVED = 0.9
 """The share of right digits that a solved run exceeds."""

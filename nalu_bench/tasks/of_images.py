@@ -8,6 +8,9 @@ import numpy as np
 from nalu_bench.datasets.images import Images, dataset
 from nalu_bench.errors import UsageError
 
+ALL = tuple(range(10))
+"""Every digit."""
+
 
 class OfImages:
     """A task whose field `dataset` names its images."""

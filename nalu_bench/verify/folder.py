@@ -47,7 +47,7 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
     Raises:
         UsageError for what is neither.
     """
-    known, local = dict(_folders(home)), dict(_folders(home / LOCAL))
+    known, local = dict(_folders(home)), dict(_folders(home / LOCAL)) if asked else {}
     found: dict[str, Path] = {}
     for text in asked:
         if text in known:
