@@ -13,7 +13,7 @@ from nalu_bench.analysis.table.layout import Table
 if TYPE_CHECKING:
     from nalu_bench.analysis.report import Report
 
-LINES = 40
+LINES = 48
 """A page."""
 
 CUT = "…"
@@ -53,18 +53,25 @@ def _notes(report: "Report", width: int) -> Lines:
 
 
 def _claims(report: "Report", width: int, most: int, free: int) -> Lines:
-    """The sentences of the source and an empty line: whole if they fit into the free lines, else a line for each.
+    """The sentences of the source and an empty line, on no more than half of `most` lines.
 
-    They take no more than half of `most` lines.
+    They are told as in the whole report if that fits into the free lines, else by their verdicts: each sentence whole
+    if there is room for it, else on one line.
     """
-    whole = [line for text in report.claims(width) for line in text.splitlines()[1:]]
-    told = whole if len(whole) < free else [_claim(*sentence, width) for sentence in report.sentences()]
+    told = [line for text in report.claims(width) for line in text.splitlines()[1:]]
+    if len(told) >= free:
+        whole = (textwrap.wrap(_claim(*each), width, subsequent_indent="  ") for each in report.sentences())
+        told = [line for lines in whole for line in lines]
+    if len(told) > most // 2:
+        told = [
+            _claim(found, _cut(text, width - len(_claim(found, "", where))), where)
+            for found, text, where in report.sentences()
+        ]
     return [*_first(told, most // 2), ""] if told else []
 
 
-def _claim(found: str, text: str, where: str, width: int) -> str:
-    begin, end = f"* {found}: ", f" ({where})" if where else ""
-    return f"{begin}{_cut(text, width - len(begin) - len(end))}{end}"
+def _claim(found: str, text: str, where: str) -> str:
+    return f"* {found}: {text}{f' ({where})' if where else ''}"
 
 
 def _tables(report: "Report", width: int) -> Lines:

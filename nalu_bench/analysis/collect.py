@@ -74,9 +74,14 @@ def _trained_again(wanted: Sequence[Wanted], store: Store, committed: Measured |
         for manifest in store.manifests(want.cell):
             before = committed.manifest["parts"].get(f"{want.cell.digest}/{manifest['seeds']}")
             asked = set(parse_ranges(manifest["seeds"])).intersection(want.seeds)
-            if before is not None and before.get("files") != manifest.get("files") and asked <= held:
+            if before is not None and _training(before) != _training(manifest) and asked <= held:
                 again.setdefault(want.cell.digest, set()).update(asked)
     return again
+
+
+def _training(manifest: Mapping[str, Any]) -> list[Any]:
+    """What tells one training of a block from another; the same processor makes the same files again."""
+    return [manifest.get(name) for name in ("files", "finished")]
 
 
 def _measured(

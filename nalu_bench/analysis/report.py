@@ -194,7 +194,8 @@ def _marked(tables: Sequence[Table], lines: Sequence[Line]) -> list[Line]:
 def _told(experiment: Experiment) -> list[str]:
     """The remarks of an experiment, and of which others it is an excerpt."""
     whole = " and ".join(experiment.excerpt)
-    return [*experiment.remarks, *([f"an excerpt of {whole}, which have the full scale"] if whole else [])]
+    excerpt = f"an excerpt of {whole}, which have the full scale and the sentences under all their conditions"
+    return [*experiment.remarks, *([excerpt] if whole else [])]
 
 
 def _where(lines: Sequence[Line]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,10 @@ class Dataset:
         own = [str(registered)] if registered > 1 or not self.version else []
         others = [md5 for name, md5 in self.checksums().items() if md5 not in self.known[name]]
         return " ".join([self.name, *filter(None, [self.version]), *own, *others])
+
+    def normalised(self, pixels: Any) -> Any:
+        """(pixel / 255 - mean) / deviation of a tensor, or of an array, of floats from 0 to 255."""
+        return (pixels / 255 - self.mean) / self.deviation
 
     def images(self, part: str) -> Images:
         """A part, read and checked.

@@ -49,7 +49,10 @@ def split(arguments: Sequence[str]) -> tuple[list[Override], list[str]]:
             )
     for argument in ours:
         if "=" not in argument or argument.startswith("~") or "@" in argument.partition("=")[0]:
-            raise UsageError(f"an override must look like key=value, got '{argument}'.")
+            raise UsageError(
+                f"an override must look like key=value, got '{argument}'; experiments, such as madsen2020/table1, are "
+                "listed by `nalu-bench list experiment`."
+            )
     refuse_repeated(arguments)
     return [parse(argument) for argument in ours], hydra_overrides
 

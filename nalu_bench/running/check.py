@@ -82,7 +82,7 @@ def _check_size(todo: Sequence[Job], estimate: Callable[[Sequence[Cell]], int], 
         )
         raise UsageError(
             f"a block of {job.name} must fit into the {room / GIB:.1f} GB of memory that are free, and needs "
-            f"{largest / GIB:,.1f} GB or more; lower {sizes} or the number of the task's inputs."
+            f"{largest / GIB:,.1f} GB or more; lower {sizes}, or the task's inputs, lengths or size."
         )
 
 

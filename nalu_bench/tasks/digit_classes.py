@@ -82,10 +82,8 @@ class DigitClasses(OfImages, Task):
         """Images (B, 784) and their digits, one-hot (B, 10)."""
         import torch
 
-        known = dataset(self.dataset)
-        x = split_parameters["images"][numbers[0]].float() / 255
-        if self.pixels == NORMALISED:
-            x = (x - known.mean) / known.deviation
+        pixels = split_parameters["images"][numbers[0]].float()
+        x = dataset(self.dataset).normalised(pixels) if self.pixels == NORMALISED else pixels / 255
         classes = torch.arange(len(ALL), device=x.device)
         return x, (split_parameters["labels"][numbers[0]].long()[:, None] == classes).float()
 

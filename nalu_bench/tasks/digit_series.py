@@ -142,9 +142,8 @@ class DigitSeries(OfImages, Task):
         self, numbers: Tensor, seed_parameters: dict[str, Tensor], split_parameters: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor]:
         """Series (B, T, 28, 28), normalised, with their targets; in the test single images with their labels."""
-        known = dataset(self.dataset)
         chosen = numbers.mT
-        x = (split_parameters["images"][chosen].float() / 255 - known.mean) / known.deviation
+        x = dataset(self.dataset).normalised(split_parameters["images"][chosen].float())
         labels = split_parameters["labels"][chosen].long()
         return x, self.series_targets(labels)
 
@@ -184,8 +183,10 @@ class DigitSeries(OfImages, Task):
         images = self._images("test")
         count = min(PROBED, *(int((images.labels == digit).sum()) for digit in self.digits))
         chosen = np.concatenate([np.flatnonzero(images.labels == digit)[:count] for digit in self.digits])
-        known, labels = dataset(self.dataset), images.labels[chosen]
-        x = (images.pixels[chosen, None].astype(np.float32) / 255 - known.mean) / known.deviation
+        x, labels = (
+            dataset(self.dataset).normalised(images.pixels[chosen, None].astype(np.float32)),
+            images.labels[chosen],
+        )
         return Probes([str(label) for label in labels], x, labels[:, None].astype(np.float32))
 
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:

@@ -1,6 +1,7 @@
 """nalu-bench report: write the tables, figures, verdicts and page of an experiment or a sweep."""
 
 import argparse
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 """Columns of what is printed."""
+
+MANY = 200
+"""Cells of a report that takes a minute or two."""
 
 USAGE = """nalu-bench report PAPER/ARTIFACT [key=value ...]
        nalu-bench report [-m] key=value ...     the sweep of these words
@@ -55,6 +59,8 @@ def written(plan: "Plan") -> "Loaded":
     from nalu_bench.analysis.loaded import Loaded
 
     asked.check(plan)
+    if len(plan.cells) >= MANY:
+        print(f"reading the runs of {len(plan.cells)} cells: a minute or two.", file=sys.stderr)
     home = paths.results_dir()
     beside = folders.usable(plan.cells, home) if plan.experiment.local and plan.committed else []
     return Loaded(plan.experiment, *results.write(plan, asked.store(), home, beside))

@@ -39,7 +39,7 @@ def by_length(name: str) -> Any:
 def page_of(report: Report) -> list[str]:
     """The lines of a report on a page, which they must fit on, as its whole must fit into 100 columns."""
     page = brief(report, rest="the rest is elsewhere").splitlines()
-    assert len(page) <= LINES == 40
+    assert len(page) <= LINES == 48
     assert max(map(len, [*page, *report.terminal().splitlines()])) <= 100
     return page
 

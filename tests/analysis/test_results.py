@@ -98,13 +98,14 @@ def test_a_report_is_written_whole_or_not_at_all(
     assert not any(path.is_file() for path in home.rglob("*"))
 
 
+@pytest.mark.parametrize("other", [{"files": {}}, {"finished": "later"}], ids=["another processor", "the same bits"])
 def test_a_committed_block_that_was_trained_again_stays_as_it_is(
-    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: compose.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
 ) -> None:
     store, results = Store(tmp_path / "runs"), tmp_path / "results"
     first = files(writer.write(plan, store, results)[0])
     manifests, runs = Store.manifests, Store.runs
-    monkeypatch.setattr(Store, "manifests", lambda *given: [one | {"files": {}} for one in manifests(*given)])
+    monkeypatch.setattr(Store, "manifests", lambda *given: [one | other for one in manifests(*given)])
     monkeypatch.setattr(Store, "runs", lambda *given: runs(*given).assign(commit="another"))
     assert set(writer.measured(plan, store).runs["commit"]) == {"another"}
     assert files(writer.write(plan, store, results)[0]) == first
