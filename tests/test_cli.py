@@ -386,7 +386,7 @@ def wait_for_end_of_group(group: int) -> None:
     ("workers", "signals"),
     [
         (1, ONE_SIGINT),
-        pytest.param(2, ONE_SIGTERM, marks=pytest.mark.slow),
+        pytest.param(2, ONE_SIGTERM, marks=THOROUGH),
         pytest.param(1, ONE_SIGHUP, marks=THOROUGH),
         pytest.param(2, 2 * ONE_SIGINT, marks=pytest.mark.slow),
         pytest.param(2, ONE_SIGUSR1, marks=THOROUGH),
@@ -493,7 +493,7 @@ def test_a_full_disk_is_found_before_training(
     "number",
     [
         signal.SIGTERM,
-        signal.SIGKILL,
+        pytest.param(signal.SIGKILL, marks=pytest.mark.thorough),
         pytest.param(signal.SIGINT, marks=pytest.mark.thorough),
         pytest.param(signal.SIGHUP, marks=pytest.mark.thorough),
     ],

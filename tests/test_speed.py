@@ -17,6 +17,7 @@ def test_the_cell_of_every_timed_workload_composes(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.compiled
 def test_a_compiled_block_trains_a_seed_many_times_faster_than_a_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCHMARKS)

@@ -122,7 +122,9 @@ class Recipe:
                 f"{self.log_every:,}; evaluate less often."
             )
         if self.steps % self.log_every:
-            raise UsageError(f"steps must be a multiple of log_every ({self.log_every}), got {self.steps}.")
+            raise UsageError(
+                f"recipe.steps must be a multiple of recipe.log_every ({self.log_every}), got {self.steps}."
+            )
 
     def _check_restart(self) -> None:
         """Raise UsageError if an optimiser would start afresh whose corrections count from the first step."""

@@ -120,6 +120,8 @@ def _restored_faults(network: Any, matrices: Mapping[str, np.ndarray], run: Mapp
 
     own = dict(network.named_parameters())
     kept = {name: torch.tensor(W) for name, W in matrices.items() if name in own and W.shape == own[name].shape}
+    if not kept:
+        return
     with torch.no_grad():
         for name, parameter in own.items():
             parameter.copy_(kept.get(name, torch.full_like(parameter, torch.nan)))

@@ -152,7 +152,7 @@ def test_the_values_of_a_cell_have_dotted_keys(make_cell: MakeCell) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"steps": 12}, r"steps must be a multiple of log_every \(5\), got 12"),
+        ({"steps": 12}, r"recipe\.steps must be a multiple of recipe\.log_every \(5\), got 12"),
         ({"steps": -5}, "steps must be at least 0, got -5"),
         ({"optimizer": "adamm"}, "unknown optimizer 'adamm'; did you mean 'adam'"),
         ({"selection": "best"}, "unknown selection 'best'"),

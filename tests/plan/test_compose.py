@@ -109,7 +109,7 @@ from nalu_bench.plan.experiment import CellGroup
             "task.extrapolation_length must be at most 10,000, got 1,000,000",
         ),
         (["task=identity_integers", "model=mlp", "task.reach=9000000"], "task.reach must be at most 8,388,608"),
-        (["recipe.steps=1500"], "steps must be a multiple of log_every (1000), got 1500"),
+        (["recipe.steps=1500"], "recipe.steps must be a multiple of recipe.log_every (1000), got 1500"),
         (["task.operation=sqrt", "task.interpolation=[-1,1]"], "sqrt needs sums that cannot be negative"),
         (["task.operation=mul,add"], "add -m to `run`, `status` or `report` of a task"),
         (["model.layers=[]"], "model.layers must name 2 units, got 0"),
@@ -327,7 +327,7 @@ def test_a_group_has_its_share_of_the_budgets_steps() -> None:
     }  # fmt: skip
     given = compose.plan_experiment(tables, ["budget=paper", "recipe.steps=625"]).cells
     assert {want.cell.recipe.steps for want in given} == {625}
-    with pytest.raises(UsageError, match="steps must be a multiple of log_every"):
+    with pytest.raises(UsageError, match=r"recipe\.steps must be a multiple of recipe\.log_every"):
         compose.plan_experiment(tables, ["budget=paper", "budget.log_every=1000"])
 
 

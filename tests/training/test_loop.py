@@ -229,7 +229,7 @@ def test_cells_trained_side_by_side_have_the_bits_they_have_alone(
 
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.parametrize("kernels", ["torch", "own"])
+@pytest.mark.parametrize("kernels", [pytest.param("torch", marks=pytest.mark.thorough), "own"])
 def test_compiled_cells_have_the_bits_they_have_alone(
     make_cell: MakeCell, make_task: MakeTask, tmp_path: Path, kernels: str
 ) -> None:

@@ -93,7 +93,9 @@ class _Predicting(torch.nn.Module):
         return self.network.predict(x)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=[pytest.mark.compiled, pytest.mark.slow])])
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=[pytest.mark.compiled, pytest.mark.slow, pytest.mark.thorough])]
+)
 def test_weights_gates_and_penalties_are_updated_in_the_order_of_the_authors(alternating: Cell, compiled: bool) -> None:
     states, losses = trained(alternating, Mode("cpu", compiled))
     acted = []

@@ -21,7 +21,6 @@ KINDS = {kind: name for kind, (name, *_) in OUTSIDE.items()}
 
 FEW = {
     ("experiment1", "sub", "U(-5,5)", "single-inalu_shared"), ("experiment1", "mul", "N(-4,2)", "single-inalu"),
-    ("experiment2", "sub", "N(-3,3)", "single-inalu_shared"),
 }  # fmt: skip
 """Cells with one to nine reinitialisations, made again whenever slow tests are; the others by thorough ones."""
 
