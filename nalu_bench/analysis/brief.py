@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from nalu_bench.analysis.render.folded import folded, legend
 from nalu_bench.analysis.render.terminal import below, together
 from nalu_bench.analysis.table.claims import about_claims
+from nalu_bench.analysis.table.formats import percent
 from nalu_bench.analysis.table.layout import Table
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.report import Report
 
-LINES = 48
+LINES = 56
 """A page."""
 
 CUT = "…"
@@ -43,8 +44,14 @@ def _above(report: "Report", width: int) -> Lines:
 
 
 def _under(report: "Report", width: int, rest: str) -> Lines:
-    counted = textwrap.wrap(" ".join(filter(None, [report.provenance(), report.counted()])), width)
+    counted = textwrap.wrap(" ".join(filter(None, [report.provenance(), _scale(report), report.counted()])), width)
     return [*counted, *textwrap.wrap(rest, width, break_long_words=False, break_on_hyphens=False)]
+
+
+def _scale(report: "Report") -> str:
+    """How small a part of the full scale the steps are; empty at the full scale."""
+    steps, full = report.measured.manifest["budget"].get("steps"), report.kind.experiment.printed_steps
+    return f"These are {percent(steps / full)} of the full scale's steps." if steps and full and steps < full else ""
 
 
 def _notes(report: "Report", width: int) -> Lines:
@@ -87,14 +94,14 @@ def _tables(report: "Report", width: int) -> Lines:
     return [*textwrap.wrap(legend(tables), width), *_spaced(blocks)]
 
 
-def _stacked(titles: Sequence[str], blocks: Sequence[Lines]) -> Lines:
+def _stacked(titles: Sequence[Lines], blocks: Sequence[Lines]) -> Lines:
     """Tables below one header, each with its title, which takes the place of a rule, above its first row."""
     header, first = blocks[0][: 1 if titles[0] else 2], blocks[0][2:]
     return [*header, *itertools.chain(*_titled(titles, [first, *blocks[1:]]))]
 
 
-def _titled(titles: Sequence[str], blocks: Sequence[Lines]) -> list[Lines]:
-    return [[*([title] if title else []), *lines] for title, lines in zip(titles, blocks, strict=True)]
+def _titled(titles: Sequence[Lines], blocks: Sequence[Lines]) -> list[Lines]:
+    return [[*title, *lines] for title, lines in zip(titles, blocks, strict=True)]
 
 
 def _spaced(blocks: Sequence[Lines]) -> Lines:
@@ -102,18 +109,22 @@ def _spaced(blocks: Sequence[Lines]) -> Lines:
     return [line for number, lines in enumerate(blocks) for line in ([""] if number else []) + lines]
 
 
-def _heading(table: Table, report: "Report", width: int) -> str:
+def _heading(table: Table, report: "Report", width: int) -> Lines:
     """The title of a table without that of the experiment."""
     title, experiment = table.title, report.kind.experiment
     for about in (experiment.heading, experiment.title):
         title = title.removesuffix(about).strip()
-    return _cut(title.removesuffix("."), width)
+    return textwrap.wrap(title.removesuffix("."), width)
 
 
 def _first(lines: Lines, room: int) -> Lines:
-    """The lines, or the first ones and how many more there are."""
+    """The lines, or the first ones and how many more there are: whole tables, if these fill half of the room."""
+    if len(lines) <= room:
+        return lines
     kept = max(room - 1, 0)
-    return lines if len(lines) <= room else [*lines[:kept], f"{CUT} {len(lines) - kept} more lines"]
+    ends = [number for number in range(room // 2, kept) if not lines[number]]
+    kept = ends[-1] if ends else kept
+    return [*lines[:kept], f"{CUT} {len(lines) - kept} more lines"]
 
 
 def _cut(text: str, width: int) -> str:

@@ -89,8 +89,8 @@ class DigitSeries(OfImages, Task):
         self.check_held_out(self.validation)
         if not 1 <= self.length <= self.validation:
             raise UsageError(
-                f"task.length must be 1 to task.validation, the {self.validation:,} images held out, got "
-                f"{self.length:,}."
+                f"task.length must be at least 1 and at most task.validation={self.validation:,}, the images held out, "
+                f"got {self.length:,}."
             )
         lengths = list(self.test_lengths)
         if not lengths or not 1 <= min(lengths) <= max(lengths) <= known.test or len(set(lengths)) < len(lengths):

@@ -51,7 +51,7 @@ class Subsections(UnjudgedSums):
         super().validate()
         if len(self.lengths) != 2 or not 1 <= self.lengths[0] <= self.lengths[1] <= self.features:
             raise UsageError(
-                f"task.lengths must be the shortest and the longest subsection, from 1 to task.features="
+                f"task.lengths must be [shortest, longest] of the subsections, from 1 to task.features="
                 f"{self.features}, got {list(self.lengths)}."
             )
 

@@ -88,8 +88,11 @@ def test_test_series_are_the_same_for_everybody_and_use_an_image_once() -> None:
         ("task.test_lengths=[401]", "task.test_lengths must name lengths of 1 to 400"),
         ("task.test_lengths=[]", "task.test_lengths must name lengths"),
         ("task.test_lengths=[1,1]", "each once, got [1, 1]"),
-        ("task.length=0", "task.length must be 1 to task.validation, the 200 images held out, got 0"),
-        ("task.length=201", "task.length must be 1 to task.validation, the 200 images held out, got 201"),
+        ("task.length=0", "task.length must be at least 1 and at most task.validation=200, the images held out, got 0"),
+        (
+            "task.length=201",
+            "task.length must be at least 1 and at most task.validation=200, the images held out, got 201",
+        ),
         ("task.operation=mean", "unknown operation on digits 'mean'"),
         ("task.targets=all", "unknown targets of a series 'all'"),
         ("task.dataset=svhn", "unknown dataset of images 'svhn'"),

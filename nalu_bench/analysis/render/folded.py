@@ -45,7 +45,7 @@ def legend(tables: Sequence[Table]) -> str:
     """What a cell of these tables holds once they are folded; empty if there is no printed number in them."""
     shown = [one for table in tables for row in table.rows for one in row]
     found = {one.line.verdict for one in shown if isinstance(one, Judged)}
-    signs = [f"{sign} {verdict}" for verdict, sign in SIGNS.items() if sign and verdict in found]
+    signs = [f"{sign or 'no sign:'} {verdict}" for verdict, sign in SIGNS.items() if verdict in found]
     if not any(isinstance(one, Theirs) for one in shown):
         return ""
     return f"ours{BETWEEN}printed" + (f"   {', '.join(signs)}" if signs else "")

@@ -59,11 +59,14 @@ def how_tested(line: Line) -> str:
 def together(lines: Sequence[Line]) -> str:
     """In how many tests a claim holds: `holds under 1, not decided under 3`."""
     held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
-    failed, missing = (
-        sum(line.verdict is each for line in lines) for each in (Verdict.DIFFERS, Verdict.NOT_COMPARABLE)
+    failed, fitted, missing = (
+        sum(line.verdict is each for line in lines)
+        for each in (Verdict.DIFFERS, Verdict.FITTED, Verdict.NOT_COMPARABLE)
     )
-    undecided = len(lines) - held - failed - missing
-    found = {"holds": held, "does not hold": failed, "not decided": undecided, "not compared": missing}
+    undecided = len(lines) - held - failed - fitted - missing
+    found = {
+        "holds": held, "does not hold": failed, "fitted": fitted, "not decided": undecided, "not compared": missing
+    }  # fmt: skip
     told = {word: count for word, count in found.items() if count}
     if len(told) == 1:
         return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), next(iter(told)))

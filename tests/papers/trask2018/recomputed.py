@@ -163,7 +163,7 @@ def unbounded() -> str:
     untrained = mine[mine["role"] == "baseline"].set_index("seed")["validation_mse"]
     few = boundless(untrained.index)
     return (
-        f"so it is in {len(few)} of the {len(untrained)} seeds, and the untrained error is "
+        f"so it is in {len(few)} of the {len(untrained)} seeds, and the untrained error (raw, squared) is "
         f"{untrained[few].min():.0f} to {untrained[few].max():,.0f} there, against {untrained.median():.1f} in the "
         "median"
     )
