@@ -59,8 +59,13 @@ def chosen(what: str, given: object, options: Mapping[str, Option]) -> Option:
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """The known name that is most like the given one; empty if none is."""
-    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)), "")
+    """The known name that is most like the given one, in small letters as in large ones; empty if none is.
+
+    >>> nearest("NALU", ["nac", "nalu"])
+    'nalu'
+    """
+    names = {name.lower(): name for name in known}
+    return names.get(next(iter(difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.5)), ""), "")
 
 
 def taken(what: str, name: str, first: object, second: object) -> UsageError:
