@@ -50,8 +50,9 @@ def _under(report: "Report", width: int, rest: str) -> Lines:
 
 def _scale(report: "Report") -> str:
     """How small a part of the full scale the steps are; empty at the full scale."""
-    steps, full = report.measured.manifest["budget"].get("steps"), report.kind.experiment.printed_steps
-    return f"These are {percent(steps / full)} of the full scale's steps." if steps and full and steps < full else ""
+    runs, full = report.measured.runs, report.kind.experiment.printed_steps
+    steps = runs.loc[runs["role"] == "cell", "steps"].max()  # nan without runs
+    return f"These are {percent(steps / full)} of the full scale's steps." if full and steps < full else ""
 
 
 def _notes(report: "Report", width: int) -> Lines:

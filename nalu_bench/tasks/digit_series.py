@@ -183,10 +183,8 @@ class DigitSeries(OfImages, Task):
         images = self._images("test")
         count = min(PROBED, *(int((images.labels == digit).sum()) for digit in self.digits))
         chosen = np.concatenate([np.flatnonzero(images.labels == digit)[:count] for digit in self.digits])
-        x, labels = (
-            dataset(self.dataset).normalised(images.pixels[chosen, None].astype(np.float32)),
-            images.labels[chosen],
-        )
+        x = dataset(self.dataset).normalised(images.pixels[chosen, None].astype(np.float32))
+        labels = images.labels[chosen]
         return Probes([str(label) for label in labels], x, labels[:, None].astype(np.float32))
 
     def record(self, network: Any, x: Tensor) -> dict[str, Tensor]:
