@@ -145,6 +145,10 @@ class Wanted:
         """The cell's name among those of its experiment: `arithmetic operation=mul hidden=4 / nmu`."""
         return self.cell.label(self.setting())
 
+    def told(self) -> str:
+        """The label, with the role of a cell that others are judged by: an untrained model is named like a trained one."""
+        return self.label() if self.role == "cell" else f"{self.label()} ({self.role})"
+
 
 def _entries(config: Any) -> dict[str, Any]:
     """The fields of a dataclass by name; nothing for anything else."""

@@ -81,7 +81,7 @@ def pending(wanted: Sequence[Wanted], store: Store, machine: Machine, words: Seq
             seeds = set(want.seeds) - store.finished_seeds(want.cell)
             missing += [
                 Job(
-                    want.label(),
+                    want.told(),
                     want.cell,
                     block,
                     machine,

@@ -49,7 +49,7 @@ class CellTally:
         cell, count = self.want.cell, len(self.want.seeds)
         words = self.skipped or f"{self.done}/{count} runs{_counts([self])}"
         return [
-            f"{cell.digest}  {self.want.label():60} {words}",
+            f"{cell.digest}  {self.want.told():60} {words}",
             *(f"  seeds {name}: {_running(lease)}" for name, lease in self.leases.items()),
             *(f"  seeds {name}: stopped at {_step(step, cell.recipe.steps)}" for name, step in self.stopped.items()),
             *(f"  damaged, does not count: {part} ({why})" for part, why in self.damaged.items()),
