@@ -146,7 +146,7 @@ class Wanted:
         return self.cell.label(self.setting())
 
     def told(self) -> str:
-        """The label, with the role of a cell that others are judged by: an untrained model is named like a trained one."""
+        """The label, with the role of a cell that others are judged by: an untrained model is named like a trained."""
         return self.label() if self.role == "cell" else f"{self.label()} ({self.role})"
 
 
