@@ -51,7 +51,9 @@ def _under(report: "Report", width: int, rest: str) -> Lines:
 def _scale(report: "Report") -> str:
     """How small a part of the full scale the steps are; empty at the full scale."""
     runs, full = report.measured.runs, report.kind.experiment.printed_steps
-    steps = runs.loc[runs["role"] == "cell", "steps"].max()  # nan without runs
+    if runs.empty:  # without columns
+        return ""
+    steps = runs.loc[runs["role"] == "cell", "steps"].max()
     return f"These are {percent(steps / full)} of the full scale's steps." if full and steps < full else ""
 
 
