@@ -40,7 +40,7 @@ def unknown(what: str, given: object, known: Iterable[str]) -> UsageError:
     names, text = sorted(known), str(given)
     near = nearest(text, names)
     hint = f"; did you mean '{near}'?" if near else "."
-    there = ", ".join(f"{name:.{MOST_KNOWN}}" for name in names if name) or "(none)"
+    there = ", ".join(f"{name:.{MOST_KNOWN}}" for name in names) or "(none)"
     return UsageError(f"unknown {what} '{text:.{MOST_GIVEN}}'{hint} Known: {there}.")
 
 

@@ -162,7 +162,7 @@ def test_what_the_readme_shows_works(tmp_path: Path) -> None:
     home = {"NALU_BENCH_HOME": str(tmp_path)}
     said = json.loads(output(tmp_path, home, "follow.py", *short).splitlines()[-1])
     assert len(said) == 5
-    assert " agrees" in said["nalu-bench report madsen2020/table1"]
+    assert "verdict           agrees             agrees" in said["nalu-bench report madsen2020/table1"]
     assert "verdict  agrees" in said["nalu-bench explain madsen2020/table1 model=nalu"]
     (tmp_path / "mine.py").write_text(
         script(ROOT / "README.md").replace('"model=nac,nau"', '"model=nac,nau", "budget=smoke"')

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nalu_bench.analysis.render.folded import folded, legend
 from nalu_bench.analysis.render.terminal import below, together
-from nalu_bench.analysis.table.claims import about_claims
-from nalu_bench.analysis.table.formats import percent
+from nalu_bench.analysis.table.claims import about_claims, bullet
+from nalu_bench.analysis.table.formats import part_of_scale
 from nalu_bench.analysis.table.layout import Table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def brief(report: "Report", width: int = 100, lines: int = LINES, rest: str = ""
         return whole
     above, tables, under = _above(report, width), _tables(report, width), _under(report, width, rest)
     room = lines - len(above) - len(under) - 1
-    claims = _claims(report, width, room, room - len(tables))
+    claims = _claims(report, width, room)
     tables = _first(tables, room - len(claims))
     notes = _notes(report, width)
     told = [*under, *(notes if len(claims) + len(tables) + len(notes) <= room else [])]
@@ -44,17 +44,10 @@ def _above(report: "Report", width: int) -> Lines:
 
 
 def _under(report: "Report", width: int, rest: str) -> Lines:
-    counted = textwrap.wrap(" ".join(filter(None, [report.provenance(), _scale(report), report.counted()])), width)
-    return [*counted, *textwrap.wrap(rest, width, break_long_words=False, break_on_hyphens=False)]
-
-
-def _scale(report: "Report") -> str:
-    """How small a part of the full scale the steps are; empty at the full scale."""
     runs, full = report.measured.runs, report.kind.experiment.printed_steps
-    if runs.empty:  # without columns
-        return ""
-    steps = runs.loc[runs["role"] == "cell", "steps"].max()
-    return f"These are {percent(steps / full)} of the full scale's steps." if full and steps < full else ""
+    scale = "" if runs.empty else part_of_scale(runs["steps"].max(), full)
+    counted = textwrap.wrap(" ".join(filter(None, [report.provenance(), scale, report.counted()])), width)
+    return [*counted, *textwrap.wrap(rest, width, break_long_words=False, break_on_hyphens=False)]
 
 
 def _notes(report: "Report", width: int) -> Lines:
@@ -62,26 +55,15 @@ def _notes(report: "Report", width: int) -> Lines:
     return [line for note in report.remarks for line in textwrap.wrap(f"* {note}.", width, subsequent_indent="  ")]
 
 
-def _claims(report: "Report", width: int, most: int, free: int) -> Lines:
-    """The sentences of the source and an empty line, on no more than half of `most` lines.
-
-    They are told as in the whole report if that fits into the free lines, else by their verdicts: each sentence whole
-    if there is room for it, else on one line.
-    """
+def _claims(report: "Report", width: int, most: int) -> Lines:
+    """The sentences of the source and an empty line: no more than half of `most` lines, so that some are cut to one."""
     told = [line for text in report.claims(width) for line in text.splitlines()[1:]]
-    if len(told) >= free:
-        whole = (textwrap.wrap(_claim(*each), width, subsequent_indent="  ") for each in report.sentences())
-        told = [line for lines in whole for line in lines]
     if len(told) > most // 2:
         told = [
-            _claim(found, _cut(text, width - len(_claim(found, "", where))), where)
+            bullet(found, _cut(text, width - len(bullet(found, "", where))), where)
             for found, text, where in report.sentences()
         ]
     return [*_first(told, most // 2), ""] if told else []
-
-
-def _claim(found: str, text: str, where: str) -> str:
-    return f"* {found}: {text}{f' ({where})' if where else ''}"
 
 
 def _tables(report: "Report", width: int) -> Lines:

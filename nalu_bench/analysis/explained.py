@@ -56,7 +56,7 @@ def _has(line: Line, wanted: Mapping[str, str], lines: Sequence[Line]) -> bool:
         if known == [""]:
             raise UsageError(f"{key}={value} must be left out: no verdict here is on one {key}.")
         if value not in known:
-            raise unknown(key, str(value), known)
+            raise unknown(key, str(value), filter(None, known))
     return all(words.get(key) == value for key, value in wanted.items())
 
 

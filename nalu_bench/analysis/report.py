@@ -19,7 +19,7 @@ from nalu_bench.analysis.reports.kind import Kind
 from nalu_bench.analysis.stats.intervals import FEWEST, RANGE
 from nalu_bench.analysis.stats.verdicts import Verdict, counts
 from nalu_bench.analysis.table import file
-from nalu_bench.analysis.table.claims import how_tested, together
+from nalu_bench.analysis.table.claims import bullet, how_tested, together
 from nalu_bench.analysis.table.formats import percent, span, steps
 from nalu_bench.analysis.table.layout import Judged, Table
 from nalu_bench.analysis.table.line import Line, grouped
@@ -95,9 +95,8 @@ class Report:
 
     def claims(self, width: int) -> list[str]:
         """The sentences of the source with what became of them, a paragraph; empty if it has none."""
-        told = [f"* {found}: {text} ({where})" for found, text, where in self.sentences()]
-        wrapped = [textwrap.fill(each, width, subsequent_indent="  ") for each in told]
-        return ["\n".join(["Claims in words:", *wrapped])] if told else []
+        told = [textwrap.fill(bullet(*each), width, subsequent_indent="  ") for each in self.sentences()]
+        return ["\n".join(["Claims in words:", *told])] if told else []
 
     def sentences(self) -> list[tuple[str, str, str]]:
         """What became of each sentence of the source, the sentence, and the task on which it was tested."""

@@ -94,9 +94,7 @@ class GridWorldTime(Environment[Squares]):
             if not isinstance(value := getattr(self, name), int):
                 raise UsageError(f"the {name} of a grid world must be a whole number, got {value!r}.")
         if not 2 <= self.size <= WIDEST:
-            raise UsageError(
-                f"the size of a grid world (task.size) must lie in [2, {WIDEST}] squares, got {self.size}."
-            )
+            raise UsageError(f"the size of a grid world must lie in [2, {WIDEST}] squares, got {self.size}.")
         if not 1 <= self.shortest <= self.longest:
             raise UsageError(f"times must have 1 <= shortest <= longest, got {self.shortest} and {self.longest}.")
         if self.horizon > LAST:

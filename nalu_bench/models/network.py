@@ -175,9 +175,9 @@ class Recurrence(Network):
 
         On the meta device, which measures memory, all steps without gradients are alike, and three are taken.
         """
-        state = self.initial_state(steps[0])
+        state, alike = self.initial_state(steps[0]), steps[0].is_meta and not torch.is_grad_enabled()
         for number, x in enumerate(steps):
-            if number > 2 and x.is_meta and not torch.is_grad_enabled():
+            if alike and number > 2:
                 yield state, state
                 continue
             before, state = state, self.step(x, state)

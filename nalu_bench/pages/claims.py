@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nalu_bench.analysis.stats.verdicts import CLAIMED_SIDE, LEFT_OPEN, ONLY_ALONE, Verdict
-from nalu_bench.analysis.table.formats import Format, in_prose, interval, number, percent
+from nalu_bench.analysis.table.formats import Format, in_prose, interval, number, part_of_scale, percent
 from nalu_bench.analysis.table.line import Line, grouped
 from nalu_bench.plan.experiment import EVERYWHERE, PLACE, PLACES, Plain
 
@@ -193,7 +193,7 @@ def spanned(values: Sequence[float], form: Format) -> str:
 def _of(loaded: "Loaded") -> Iterator[Claim]:
     judged = [line for line in loaded.lines if line.verdict and line.in_words]
     steps, full = loaded.manifest["budget"]["steps"], loaded.experiment.printed_steps
-    shorter = f"Trained for {percent(steps / full)} of the full scale's steps." if steps < full else ""
+    shorter = part_of_scale(steps, full)
     for (metric, split, quote), lines in grouped(judged, _key).items():
         known = loaded.experiment.plain
         plain = known.get(f"{metric} {split}") or known.get(metric)

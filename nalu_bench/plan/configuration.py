@@ -135,12 +135,9 @@ def _set(config: DictConfig, keys: Sequence[str], key: str, value: Any) -> None:
             OmegaConf.update(config, key, value, merge=False)
     except OmegaConfBaseException as error:
         if "is not a ListConfig" in str(error):
-            several = OmegaConf.is_list(inner) and len(inner) > 1
-            told = (
-                f"one as in '{key}=[{','.join('null' if one is None else f'{one}' for one in inner)}]'"
-                if several
-                else f"'{key}=[{value}]'"
-            )
+            like = list(inner) if OmegaConf.is_list(inner) and len(inner) > 1 else []
+            shown = ",".join("null" if one is None else f"{one}" for one in like or [value])
+            told = f"{'one as in ' if like else ''}'{key}=[{shown}]'"
             raise UsageError(f"{key} must be a list, got '{value}': write {told}.") from None
         if isinstance(error, ConfigKeyError) and is_dataclass(error.object_type):
             known = [entry.name for entry in fields(cast(Any, error.object_type))]

@@ -32,12 +32,13 @@ class OverTime(UnjudgedSums):
         for key in ("length", "extrapolation_length"):
             if getattr(self, key) < 1:
                 raise UsageError(f"task.{key} must be at least 1, got {getattr(self, key)}.")
-        same, least = self.extrapolation == self.interpolation, self.length
-        if self.extrapolation_length < least or (same and self.extrapolation_length == least):
-            above = (
-                f"above task.length={least}, as the ranges are the same" if same else f"at least task.length={least}"
+        same = self.extrapolation == self.interpolation
+        if self.extrapolation_length < self.length + same:
+            must, why = ("above", ", as the ranges are the same") if same else ("at least", "")
+            raise UsageError(
+                f"task.extrapolation_length must be {must} task.length={self.length}{why}, got "
+                f"{self.extrapolation_length}."
             )
-            raise UsageError(f"task.extrapolation_length must be {above}, got {self.extrapolation_length}.")
         super().validate()
 
     def example_size(self, split: str) -> int:

@@ -47,13 +47,12 @@ def targets(asked: Sequence[str], home: Path) -> dict[str, Path]:
     Raises:
         UsageError for what is neither.
     """
-    known, local = dict(_folders(home)), dict(_folders(home / LOCAL)) if asked else {}
+    known = dict(_folders(home))
+    named = dict(_folders(home / LOCAL)) | known if asked else {}
     found: dict[str, Path] = {}
     for text in asked:
-        if text in known:
-            found[text] = known[text]
-        elif text in local:
-            found[text] = local[text]
+        if text in named:
+            found[text] = named[text]
         elif os.path.isdir(text):
             below = [*_folders(Path(text) / "results")] or [*_folders(Path(text))]
             found |= {str(path): path for _, path in below} or {text: Path(text)}

@@ -66,6 +66,18 @@ def test_the_gates_of_a_head_are_of_what_it_reads() -> None:
     torch.testing.assert_close(summed.gates(x)["head.g"], summed.head.gates(states(x).sum(-2))["g"])
 
 
+@pytest.mark.parametrize(("device", "gradients", "steps"), [("meta", False, 3), ("meta", True, 20), ("cpu", False, 20)])
+def test_where_memory_is_measured_without_gradients_three_steps_stand_for_all(
+    device: str, gradients: bool, steps: int
+) -> None:
+    with torch.device(device):
+        network, taken = Recurrence(LSTM(7, 4), Linear(2, 1), every=True), []
+        network.cell.register_forward_hook(lambda *_: taken.append(1))
+        with torch.set_grad_enabled(gradients):
+            assert network(torch.empty(6, 20, 3)).shape == (6, 20, 1)
+    assert len(taken) == steps
+
+
 class Sum(Linear):
     """Returns its inputs."""
 

@@ -1,5 +1,6 @@
 """The table of claims in words, one layout for all papers: each sentence, what tests it, our number, the verdict."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from nalu_bench.analysis.stats.verdicts import Verdict
@@ -56,18 +57,23 @@ def how_tested(line: Line) -> str:
     return ", ".join(filter(None, ["; ".join(notes), line.threshold and f"our threshold: {line.threshold}"]))
 
 
+WORDS: dict[Verdict | None, str] = {
+    Verdict.AGREES: "holds", Verdict.EXACT: "holds", Verdict.DIFFERS: "does not hold", Verdict.FITTED: "fitted",
+    Verdict.INCONCLUSIVE: "not decided", Verdict.NOT_COMPARABLE: "not compared",
+}  # fmt: skip
+"""What a verdict says of a claim, in the order in which `together` tells it."""
+
+
 def together(lines: Sequence[Line]) -> str:
     """In how many tests a claim holds: `holds under 1, not decided under 3`."""
-    held = sum(line.verdict in (Verdict.AGREES, Verdict.EXACT) for line in lines)
-    failed, fitted, missing = (
-        sum(line.verdict is each for line in lines)
-        for each in (Verdict.DIFFERS, Verdict.FITTED, Verdict.NOT_COMPARABLE)
-    )
-    undecided = len(lines) - held - failed - fitted - missing
-    found = {
-        "holds": held, "does not hold": failed, "fitted": fitted, "not decided": undecided, "not compared": missing
-    }  # fmt: skip
-    told = {word: count for word, count in found.items() if count}
+    found = Counter(WORDS.get(line.verdict, WORDS[Verdict.INCONCLUSIVE]) for line in lines)
+    told = {word: found[word] for word in WORDS.values() if word in found}
     if len(told) == 1:
-        return {"holds": "holds under all", "does not hold": "holds under none"}.get(next(iter(told)), next(iter(told)))
+        word = next(iter(told))
+        return {"holds": "holds under all", "does not hold": "holds under none"}.get(word, word)
     return ", ".join(f"{word} under {count}" for word, count in told.items())
+
+
+def bullet(found: str, text: str, where: str) -> str:
+    """What became of a sentence, the sentence, and the task on which it was tested."""
+    return f"* {found}: {text} ({where})"
