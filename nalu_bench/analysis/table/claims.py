@@ -75,5 +75,9 @@ def together(lines: Sequence[Line]) -> str:
 
 
 def bullet(found: str, text: str, where: str) -> str:
-    """What became of a sentence, the sentence, and the task on which it was tested."""
-    return f"* {found}: {text} ({where})"
+    """What became of a sentence, the sentence, and the task on which it was tested, if there is one.
+
+    >>> bullet("agrees", "NMUs multiply", "arithmetic, mul"), bullet("agrees", "the gradient is zero", "")
+    ('* agrees: NMUs multiply (arithmetic, mul)', '* agrees: the gradient is zero')
+    """
+    return f"* {found}: {text}{f' ({where})' if where else ''}"
