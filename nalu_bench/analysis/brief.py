@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nalu_bench.analysis.measure.manifest import overrides
 from nalu_bench.analysis.render.folded import folded, legend
 from nalu_bench.analysis.render.terminal import below, together
 from nalu_bench.analysis.table.claims import about_claims, bullet
@@ -44,8 +45,9 @@ def _above(report: "Report", width: int) -> Lines:
 
 
 def _under(report: "Report", width: int, rest: str) -> Lines:
-    runs, full = report.measured.runs, report.kind.experiment.printed_steps
-    scale = "" if runs.empty else part_of_scale(runs["steps"].max(), full)
+    experiment, manifest = report.kind.experiment, report.measured.manifest
+    typed = experiment.changes(overrides(manifest))  # the budget does not know of steps that are typed
+    scale = "" if typed else part_of_scale(manifest["budget"]["steps"], experiment.printed_steps)
     counted = textwrap.wrap(" ".join(filter(None, [report.provenance(), scale, report.counted()])), width)
     return [*counted, *textwrap.wrap(rest, width, break_long_words=False, break_on_hyphens=False)]
 

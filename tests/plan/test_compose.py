@@ -331,6 +331,12 @@ def test_a_group_has_its_share_of_the_budgets_steps() -> None:
         compose.plan_experiment(tables, ["budget=paper", "budget.log_every=1000"])
 
 
+def test_an_untrained_model_is_told_from_the_trained_one() -> None:
+    cells = compose.plan_experiment(experiment.load("trask2018/table1"), ["budget=smoke", "task.operation=add"]).cells
+    untrained, trained = (want.told() for want in cells if want.cell.model.name == "hidden_linear")
+    assert untrained == f"{trained} (baseline)"
+
+
 def test_the_words_typed_are_told_and_a_choice_or_other_seeds_change_no_cell() -> None:
     table3 = experiment.load("trask2018/table3")
     given = ["budget=smoke", "seeds=1", "model=text_lstm", "device.workers=1"]

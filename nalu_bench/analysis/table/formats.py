@@ -12,7 +12,7 @@ def percent(value: float) -> str:
     return f"{100 * value + 0.0:.0f} %"  # adding 0.0 turns -0.0 into 0.0
 
 
-def part_of_scale(steps: float, full: int) -> str:
+def part_of_scale(steps: int, full: int) -> str:
     """2,000 of 10,000 steps as `Trained for 20 % of the full scale's steps.`; empty if nothing is left out."""
     return f"Trained for {percent(steps / full)} of the full scale's steps." if steps < full else ""
 
