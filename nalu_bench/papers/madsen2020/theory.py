@@ -1,8 +1,8 @@
-"""Expectations at initialisation, measured over many draws of the weights; nothing is trained."""
+"""What the paper expects of new weights, measured over many draws of them; no cell is trained."""
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,6 +41,9 @@ A, B = slice(0, 25), slice(13, 38)
 FACTORS = 4
 """Inputs of the unit whose moments are compared with the closed forms."""
 
+DESCENT, RATE = 2000, 0.1
+"""Steps and learning rate of gradient descent, after which both kinds of weights have their sum to rounding."""
+
 OFF = "less 1, without its sign"
 
 QUANTITIES = {
@@ -51,6 +54,7 @@ QUANTITIES = {
     "nmu_variance": (f"output variance of the NMU divided by its closed form, {OFF}", "NMU: variance / closed - 1"),
     "nac_mean": (f"mean output of the NAC• divided by f(1, 1), {OFF}", "NAC•: mean / closed - 1"),
     "nac_variance": (f"output variance of the NAC• divided by f(4, 1) - f(1, 2), {OFF}", "NAC•: variance / closed - 1"),
+    "bias": ("distance of trained W of a NAC₊ from -1, 0, 1 over that of free weights", "W: distance / free"),
 }  # fmt: skip
 """Name of a claim -> what tests it, and the axis of its histogram."""
 
@@ -82,9 +86,13 @@ class Theory(Kind):
           E[z] ≈ f(1, 1)        Var[z] ≈ f(4, 1) - f(1, 2)
           f(c, d) = (1 + c/2 Var[W] log(|E[x]| + ε)²)^(d H)
 
+    * bias: the distance of W from the nearest of -1, 0 and 1, over the mean distance of free weights, after gradient
+      descent on (W_1 + W_2 - 1)². These are the two weights of an input of a NAC₊ (100 → 2) that counts once in the sum
+      of both outputs, so that whole numbers and others solve it alike. Free weights start where the NAC₊'s do.
+
     The others have Student's interval over draws. Source: Madsen & Johansen 2020, slides, analysis of issues, and
     appendix, moments and initialisation for multiplication; the closed form of `mean` follows from E[W] = 1/2.
-    Deviations: the thresholds and the inputs are ours.
+    Deviations: the thresholds and the inputs are ours, and so is the problem of `bias`.
 
     Settings: `draws`, how many; `limits`, {claim: its limit}, of any of these.
     """
@@ -122,7 +130,7 @@ class Theory(Kind):
             low, high = (float(f"{end:.3g}") for end in np.quantile(self.samples[name], [0.01, 0.99]))
             counts, edges = np.histogram(self.samples[name], bins=40, range=(low, high))
             axis.stairs(counts, edges, fill=True, color="#0072B2")
-            axis.axvline(float(name == "product"), color="black", linewidth=0.8)
+            axis.axvline(float(name in ("product", "bias")), color="black", linewidth=0.8)
             axis.set_xlabel(QUANTITIES[name][1], fontsize=7)
             drawn.append(pd.DataFrame({"quantity": name, "low": edges[:-1], "high": edges[1:], "draws": counts}))
         for line in axes:
@@ -150,6 +158,7 @@ class Theory(Kind):
             "mean": _array(product / 1.25**2 - 1),
             **_nmu_moments(count, generator),
             **_nac_moments(count, generator),
+            "bias": _bias(count, generator),
         }
 
 
@@ -177,6 +186,33 @@ def _nac_moments(count: int, generator: Any) -> dict[str, Samples]:
     return _moments("nac", _nac_mul(x, W), f(1, 1), f(4, 1) - f(1, 2))
 
 
+def _bias(count: int, generator: Any) -> Samples:
+    """The distance of a NAC₊'s two weights from whole numbers over the mean one of free weights from the same start."""
+    from nalu_bench.units import functional
+
+    W_hat, M_hat = (each[..., :1].detach() for each in _nac_parameters(count, 2, 100, generator))
+    of_nac = _descended([W_hat, M_hat], functional.nac_weight)
+    of_free = _descended([functional.nac_weight(W_hat, M_hat)], lambda W: W)
+    return _array(_from_whole(of_nac) / _from_whole(of_free).mean())
+
+
+def _descended(parameters: "Sequence[Tensor]", weight: "Callable[..., Tensor]") -> "Tensor":
+    """W (S, 2, 1) after gradient descent of every draw on the square of how far its sum is from 1."""
+    import torch
+
+    for _ in range(DESCENT):
+        parameters = [each.detach().requires_grad_() for each in parameters]
+        loss = (weight(*parameters).sum((1, 2)) - 1).square().sum()
+        gradients = torch.autograd.grad(loss, parameters)
+        parameters = [each - RATE * gradient for each, gradient in zip(parameters, gradients, strict=True)]
+    return weight(*parameters)
+
+
+def _from_whole(W: "Tensor") -> "Tensor":
+    """The mean distance of the weights of every draw from the nearest whole number."""
+    return (W - W.round()).abs().mean((1, 2))
+
+
 def _moments(unit: str, z: "Tensor", mean: float, variance: float) -> dict[str, Samples]:
     """Mean output (S, B) of every draw, and its mean square about the mean of all, over what is expected, less 1."""
     apart = (z - z.mean()).square().mean(-1)
@@ -185,16 +221,26 @@ def _moments(unit: str, z: "Tensor", mean: float, variance: float) -> dict[str, 
 
 def _nac(count: int, outputs: int, inputs: int, generator: Any) -> "tuple[Tensor, Tensor]":
     """W (S, O, I) of so many NACs with weights that were just drawn, and the parameter M̂."""
+    from nalu_bench.units import functional
+
+    W_hat, M_hat = _nac_parameters(count, outputs, inputs, generator)
+    return functional.nac_weight(W_hat, M_hat), M_hat
+
+
+def _nac_parameters(count: int, outputs: int, inputs: int, generator: Any) -> "tuple[Tensor, Tensor]":
+    """Ŵ and M̂ (S, O, I) of so many NACs with weights that were just drawn."""
     import torch
 
-    from nalu_bench.units import NAC, functional
+    from nalu_bench.units import NAC
 
-    unit = NAC(inputs, outputs).double()
-    initialise = unit.initialisers()
-    drawn = [initialise[name](torch.empty(count, outputs, inputs, dtype=torch.float64), generator)
-             for name in ("W_hat", "M_hat")]  # fmt: skip
-    W_hat, M_hat = (torch.as_tensor(each).requires_grad_() for each in drawn)
-    return functional.nac_weight(W_hat, M_hat), M_hat
+    initialise = NAC(inputs, outputs).double().initialisers()
+    W_hat, M_hat = (
+        torch.as_tensor(
+            initialise[name](torch.empty(count, outputs, inputs, dtype=torch.float64), generator)
+        ).requires_grad_()
+        for name in ("W_hat", "M_hat")
+    )
+    return W_hat, M_hat
 
 
 def _nac_mul(x: "Tensor", W: "Tensor") -> "Tensor":
