@@ -41,8 +41,8 @@ A, B = slice(0, 25), slice(13, 38)
 FACTORS = 4
 """Inputs of the unit whose moments are compared with the closed forms."""
 
-DESCENT, RATE = 2000, 0.1
-"""Steps and learning rate of gradient descent, after which both kinds of weights have their sum to rounding."""
+DESCENT, RATE = 1000, 0.1
+"""Steps and learning rate of gradient descent, after which the sum of both kinds of weights is right to 1e-9."""
 
 OFF = "less 1, without its sign"
 
