@@ -155,7 +155,7 @@ class Report:
         """Provenance: budget, seeds, steps, runs by status."""
         budget = self.measured.manifest["budget"]
         if not self.measured.manifest["cells"]:
-            return "Computed from the formulas; nothing is trained."
+            return "Computed from the formulas; no network is trained."
         rows = self.measured.runs["status"].value_counts()
         states = ", ".join(f"{count:,} {state}" for state, count in rows.items())
         asked = sum(cell["seeds"] for cell in self.measured.manifest["cells"].values())

@@ -76,7 +76,7 @@ def scale(loaded: "Loaded") -> str:
     """The budget, and how much of it was run."""
     budget = loaded.manifest["budget"]
     if not budget["seeds"]:
-        return "computed, nothing is trained"
+        return "computed, no network is trained"
     runs, total = loaded.manifest["runs"], sum(cell["seeds"] for cell in loaded.manifest["cells"].values())
     so_far = f", {runs:,} of {total:,} runs" if runs < total else ""
     return f"{budget['name']}: {seeds_told(loaded.runs)} seeds, {budget['steps']:,} steps{so_far}"

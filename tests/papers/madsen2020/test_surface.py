@@ -100,7 +100,7 @@ def test_an_experiment_without_cells_trains_nothing_and_is_reported(
     assert not (tmp_path / "runs").exists()
     for _ in range(2):
         assert main(["report", "--no-page", "madsen2020/figure2", "budget=paper"]) == 0
-        assert "Computed from the formulas; nothing is trained." in capsys.readouterr().out
+        assert "Computed from the formulas; no network is trained." in capsys.readouterr().out
     assert main(["status", "experiment=madsen2020/figure2"]) == 0
     assert main(["run", "experiment=madsen2020/figure2", "+typo=1"]) == 2
 
