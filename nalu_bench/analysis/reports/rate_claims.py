@@ -24,7 +24,8 @@ class RateClaim(Limit):
     """What a claim says of the runs of some cells, taken together.
 
     Attributes:
-        of: words (task, operation, model, a word of the setting) -> value: the cells that the claim is about.
+        of: words (task, operation, model, a word of the setting) -> value: the cells that the claim is about. An empty
+            value is the usual one, which a setting leaves out.
         than: the same for the cells that they are held against; empty for none.
         counted: solved or diverged.
         each: a word of which every value is a test of its own, such as operation; empty for one test.
@@ -46,8 +47,8 @@ class RateClaim(Limit):
             raise unknown(f"outcome counted in the claim {name}", self.counted, OUTCOMES)
 
     def names(self) -> Iterator[tuple[str, str | None]]:
-        yield from self.of.items()
-        yield from self.than.items()
+        for word, value in (*self.of.items(), *self.than.items()):
+            yield word, value or None
         if self.each:
             yield self.each, None
 
@@ -108,7 +109,8 @@ def _counted(runs: pd.DataFrame, outcome: str) -> "pd.Series[bool]":
 
 def _told(words: Mapping[str, str]) -> str:
     """`NALU, depth 4`."""
-    return ", ".join(style.label(value) if word == "model" else f"{word} {value}" for word, value in words.items())
+    told = {word: value for word, value in words.items() if value}
+    return ", ".join(style.label(value) if word == "model" else f"{word} {value}" for word, value in told.items())
 
 
 def _words(place: Place) -> dict[str, str]:
@@ -116,7 +118,8 @@ def _words(place: Place) -> dict[str, str]:
 
 
 def _has(place: Place, words: Mapping[str, str]) -> bool:
-    return words.items() <= _words(place).items()
+    found = _words(place)
+    return all(found.get(word, "") == value for word, value in words.items())
 
 
 def _place(words: Mapping[str, str]) -> Place:

@@ -12,8 +12,12 @@ from nalu_bench.analysis.render import style
 from nalu_bench.analysis.render.heat_map import heat_maps
 from nalu_bench.analysis.reports.criterion import ByCriterion
 from nalu_bench.analysis.reports.kind import Kind, Settings, rate_row, row_of
+from nalu_bench.analysis.reports.rate_claims import RateClaim, claim_rows
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.ranges import Span
+from nalu_bench.analysis.stats.verdicts import not_comparable
+from nalu_bench.analysis.table.claim import CLAIM
+from nalu_bench.analysis.table.claims import claims_table, parted
 from nalu_bench.analysis.table.file import frame
 from nalu_bench.analysis.table.formats import percent, three_digits
 from nalu_bench.analysis.table.layout import EMPTY, Judged, Ours, Shown, Table, Theirs, ours
@@ -25,6 +29,9 @@ SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
 RATE, ERRORS = "success_rate", {"mse_median": "median", "mse_min": "smallest"}
 
+SHARED = "it depends on the examples of the test, and the spread of our seeds, which share theirs, leaves that out"
+"""Why no error is compared."""
+
 
 @dataclass
 class FinalErrorsSettings(Settings):
@@ -33,6 +40,7 @@ class FinalErrorsSettings(Settings):
     criterion: str
     columns: str
     headings: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, RateClaim] = field(default_factory=dict)
 
 
 @register("final_errors", version=1)
@@ -42,7 +50,7 @@ class FinalErrors(ByCriterion):
     * success rate: the share of seeds whose final mean squared error is below the task's threshold, with Wilson's
       interval, compared with the printed one by Newcombe's;
     * errors: the median over seeds, with its bootstrap interval, and the smallest. The printed ones stand beside them
-      and are not compared: they have no spread, and where all seeds succeed they are near the rounding of the trainer.
+      and are not compared: an error depends on the examples of the test, which all our seeds share.
       A run without a finite error counts as infinitely bad.
 
     The figure has a heat map of success for each split, and each operation if the columns are not operations. Printed
@@ -50,13 +58,15 @@ class FinalErrors(ByCriterion):
 
     Settings: `criterion`, the task's threshold; `columns`, the word by which the columns of the heat maps differ:
     operation, or a word of the setting such as range; `headings`, settings such as `loss=mse`, and the words for them,
-    empty for none.
+    empty for none; `claims`, see `RateClaim`, on what is solved in interpolation.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
     settings = FinalErrorsSettings
     report: FinalErrorsSettings
-    metrics: ClassVar[Mapping[str, Span | None]] = {RATE: (0, 1), **dict.fromkeys(ERRORS, (0, math.inf))}
+    metrics: ClassVar[Mapping[str, Span | None]] = {
+        RATE: (0, 1), **dict.fromkeys(ERRORS, (0, math.inf)), f"{CLAIM}*": None
+    }  # fmt: skip
     named: ClassVar[Mapping[str, str]] = dict(Kind.named) | {
         "mse_median": "Mean squared error, median of the seeds",
         "mse_min": "Mean squared error, the best seed",
@@ -67,32 +77,37 @@ class FinalErrors(ByCriterion):
         return [f"{split}_mse" for split in SPLITS]
 
     def rows(self, measured: Measured) -> list[Row]:
-        found: list[Row] = []
+        found, inside = list[Row](), list[tuple[Place, pd.DataFrame]]()
         for place, runs in by_cell(measured.runs):
             limit = measured.manifest["cells"][runs["cell"].iloc[0]]["criteria"]["threshold"]
             for split in SPLITS:
                 found += self._rows(place.at(split=split), runs, limit)
-        return found
+            inside.append((place, runs.assign(solved=_errors(runs, "validation") < limit)))
+        return [*found, *claim_rows(self.report.claims, inside, "validation")]
 
     def _rows(self, place: Place, runs: pd.DataFrame, limit: float) -> Iterator[Row]:
-        column = f"{place.split}_mse"
-        errors = medians.finite_or_worst(runs[column] if column in runs else pd.Series(math.nan, runs.index))
+        errors = _errors(runs, place.split)
         yield rate_row(self.experiment, place.at(metric=RATE), int((errors < limit).sum()), runs)
-        yield row_of(place.at(metric="mse_median"), Value(*medians.median_of(errors)), runs)
-        yield row_of(place.at(metric="mse_min"), Value(float(errors.min())), runs)
+        for metric, found in {"mse_median": medians.median_of(errors), "mse_min": (float(errors.min()),)}.items():
+            yield row_of(place.at(metric=metric), Value(*found), runs, compare=lambda _: not_comparable(SHARED))
 
     def tables(self, lines: Sequence[Line]) -> list[Table]:
         about = self.experiment.heading
+        claims, lines = parted(lines)
         shares, errors = ["Operation", "Setting", "Model"], ["Operation", "Setting", "Model"]
         for split in SPLITS.values():
             shares += [split, "printed", "verdict"]
             errors += [f"{split}, {name}{more}" for name in ERRORS.values() for more in ("", ", printed")]
         cells = grouped(lines, lambda line: line.place.cell())
         of_shares = [[*self._names(place), *_shares(mine)] for place, mine in cells.items()]
-        of_errors = [[*self._names(place), *_errors(mine)] for place, mine in cells.items()]
-        return [Table(f"Success. {about}", shares, of_shares), Table(f"Final errors. {about}", errors, of_errors)]
+        of_errors = [[*self._names(place), *_both_errors(mine)] for place, mine in cells.items()]
+        return [
+            *claims_table(self.experiment.title, claims, lambda line: self._names(line.place)[0], lambda _: percent),
+            Table(f"Success. {about}", shares, of_shares),
+            Table(f"Final errors. {about}", errors, of_errors),
+        ]
 
-    def _names(self, place: Place) -> list[Shown]:
+    def _names(self, place: Place) -> list[str]:
         setting = ", ".join(filter(None, place.setting.in_words(self.report.headings)))
         return [style.operation_label(place.task, place.operation), setting, style.label(place.model)]
 
@@ -132,7 +147,13 @@ def _shares(lines: Sequence[Line]) -> Iterator[Shown]:
         yield Judged(line) if line and told else EMPTY
 
 
-def _errors(lines: Sequence[Line]) -> Iterator[Shown]:
+def _errors(runs: pd.DataFrame, split: str) -> medians.Array:
+    """The final errors of runs; infinite where a run has none."""
+    column = f"{split}_mse"
+    return medians.finite_or_worst(runs[column] if column in runs else pd.Series(math.nan, runs.index))
+
+
+def _both_errors(lines: Sequence[Line]) -> Iterator[Shown]:
     for split in SPLITS:
         for metric in ERRORS:
             line = _of(lines, split, metric)

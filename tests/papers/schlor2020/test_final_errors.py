@@ -42,13 +42,13 @@ def test_success_is_judged_split_by_split_against_the_printed_share_of_ten_seeds
     assert rate.verdict == "differs"
 
 
-def test_a_run_without_a_finite_error_is_the_worst_and_errors_have_no_verdict() -> None:
+def test_a_run_without_a_finite_error_is_the_worst_and_errors_are_not_compared() -> None:
     found = lines_with(lines([np.nan, np.inf, 1e-9, 4.0, 3.0], [1.0] * 5), split="validation", operation="mul",
                        model="two_layer-inalu_shared", setting="range=N(-3,3)")  # fmt: skip
     assert line_with(found, metric="success_rate").ours.value == 0.2
     assert line_with(found, metric="mse_median").ours.value == 4.0
     assert line_with(found, metric="mse_min").ours.value == 1e-9
-    assert all(line_with(found, metric=metric).verdict is None for metric in ("mse_median", "mse_min"))
+    assert all(line_with(found, metric=metric).verdict == "not comparable" for metric in ("mse_median", "mse_min"))
 
 
 def test_another_number_of_steps_is_not_compared() -> None:
@@ -77,6 +77,19 @@ def test_printed_shares_stand_beside_ours_if_the_columns_are_operations() -> Non
     found = kind._maps(lines_with(lines([1e-9] * 4, [1.0] * 4), metric="success_rate"))
     assert set(found) == {"Interpolation", "Extrapolation"}
     assert {"a × b", "a × b, printed"} < set(found["Interpolation"]["iNALU (shared)"])
+
+
+def test_claims_are_on_what_is_solved_inside_and_an_empty_word_is_the_usual_setting() -> None:
+    """All of ours are solved inside and none outside; with RMSprop, beside the protocol, none is."""
+    told = {"of": {"model": "two_layer-inalu_shared", "optimizer": ""}, "each": "operation", "at_least": 0.5}
+    kind = FinalErrors(replace(EXPERIMENT, report=EXPERIMENT.report | {"claims": {"solved": told}}))
+    usual, other = measured([1e-9] * 20, [1.0] * 20), measured([1.0] * 20, [1.0] * 20)
+    both = measured_of(
+        pd.concat([usual.runs, other.runs.assign(setting="range=N(-3,3);optimizer=adam_tf", cell="another")]),
+        manifest={"cells": usual.manifest["cells"] | {"another": {"criteria": {"threshold": 1e-5}}}},
+    )
+    row = next(row for row in kind.rows(both) if row.place.metric == "claim_solved")
+    assert (row.place.operation, row.ours.value, row.n_seeds) == ("mul", 1.0, 20)
 
 
 def test_cells_without_its_criterion_or_its_errors_are_refused() -> None:
