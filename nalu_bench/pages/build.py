@@ -41,7 +41,7 @@ def index(results: Path) -> Path:
     if shown := drawable(claims(experiments)):
         with style.applied():
             write_atomically(results / CLAIMS, functools.partial(_draw, overview(shown)))
-    _write(results / LISTING, listing(experiments))
+    _write(results / LISTING, listing(experiments, list(untrained(results))))
     written = _write(results / INDEX, all_claims.index(experiments))
     fill_prose(results)  # which reads the index
     return written
@@ -80,6 +80,13 @@ def reported(results: Path) -> "Iterator[Loaded]":
     for name in experiment.names():
         if (results / name / MANIFEST).exists():
             yield Loaded(experiment.load(name), results / name)
+
+
+def untrained(results: Path) -> "Iterator[experiment.Experiment]":
+    """This project's experiments that have no results."""
+    for name in sorted(experiment.shipped()):
+        if not (results / name / MANIFEST).exists():
+            yield experiment.load(name)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -9,11 +9,13 @@ from tabulate import tabulate
 
 from nalu_bench.analysis.outcome import cost
 from nalu_bench.analysis.render.markdown import escaped
+from nalu_bench.analysis.results import kind_of
 from nalu_bench.pages import tally
 from nalu_bench.pages.index import scale
 
 if TYPE_CHECKING:
     from nalu_bench.analysis.loaded import Loaded
+    from nalu_bench.plan.experiment import Experiment
 
 HEAD = """# Results
 
@@ -28,8 +30,8 @@ the authors' runs, are not counted here.
 """
 
 
-def listing(experiments: Sequence["Loaded"]) -> str:
-    """A table with a row for each experiment: what it is, how much of it was run, what came out."""
+def listing(experiments: Sequence["Loaded"], untrained: Sequence["Experiment"] = ()) -> str:
+    """A table with a row for each experiment: what it is, how much of it was run, what came out; then the untrained."""
     rows = [
         [
             f"`{one.experiment.name}`",
@@ -42,7 +44,15 @@ def listing(experiments: Sequence["Loaded"]) -> str:
         for one in experiments
     ]
     header = ["experiment", "what", "printed numbers", "how", "run so far", "time so far"]
-    return HEAD + tabulate(rows, header, tablefmt="github", disable_numparse=True) + "\n"
+    waiting = ", ".join(f"`{one.name}` ({_printed(one):,})" for one in untrained)
+    rest = f"\nWithout results so far, with their printed numbers: {waiting}.\n" if waiting else ""
+    return f"{HEAD}{tabulate(rows, header, tablefmt='github', disable_numparse=True)}\n{rest}"
+
+
+def _printed(one: "Experiment") -> int:
+    """How many numbers, sentences left out, are printed for an experiment."""
+    published = kind_of(one).published.items()
+    return sum(bool(printed.text) and not printed.in_words and not place.recomputed for place, printed in published)
 
 
 def _protocol(one: "Loaded") -> str:

@@ -31,7 +31,7 @@ def _draw(axis: "style.Axes", shares: pd.DataFrame) -> None:
     grid = shares.to_numpy(float)
     axis.imshow(grid, cmap="cividis", vmin=0, vmax=1, aspect="auto")
     for row, column in np.argwhere(np.isfinite(grid)):
-        color = "white" if grid[row, column] < 0.6 else "black"
+        color = "white" if grid[row, column] < 0.45 else "black"
         axis.text(column, row, f"{100 * grid[row, column]:.0f}", ha="center", va="center", color=color, fontsize=7)
     for row, column in np.argwhere(np.isnan(grid)):
         axis.text(column, row, "–", ha="center", va="center", color="grey", fontsize=7)

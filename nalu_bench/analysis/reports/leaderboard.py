@@ -1,6 +1,7 @@
 """Units ranked for every operation: success over the ranges, speed, sparsity, cost, and which differences are real."""
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,11 +63,12 @@ class Leaderboard(ByCriterion):
       its own criterion: `success_rate`, or `success_rate_<criterion>` for one of `also`;
     * all ranges, worst range: the mean and the smallest of a unit's success rates on an operation;
     * solved at step, sparsity error: medians over the solved seeds of all ranges, with bootstrap intervals;
-    * cost: microseconds of one core for a step of one seed, in a compiled block, median over its cells;
+    * cost: microseconds of one core for a step of one seed, in a compiled block, median over its cells. Cells that
+      were trained on one draw share their time, so that it does not tell their units apart;
     * wins, losses: pairs with another unit on one cell whose success rates differ by Newcombe's interval after Holm's
       correction over all pairs and cells of the leaderboard.
 
-    Units are ordered by wins minus losses on an operation, then by success. Source: ours.
+    Units are ordered by wins minus losses on an operation, then by success, then by the median step. Source: ours.
 
     Settings: `criterion`, the task's threshold to use; `also`, further ones, whose success rates stand beside; `axis`,
     the word of the setting that varies within an operation; `like`, units: a further unit is trained on the cells, and
@@ -260,9 +262,13 @@ _compared = functools.cache(compare_rates)  # many pairs have the same counts
 
 
 def _ranked(lines: Sequence[Line]) -> list[str]:
-    """The units of an operation, the best first: by wins minus losses, then by success."""
+    """The units of an operation, the best first: by wins minus losses, then by success, then by the median step."""
     found = {(line.place.model, line.place.metric): line.ours.value for line in lines}
     models = dict.fromkeys(line.place.model for line in lines if line.place.metric == "share")
-    return sorted(
-        models, key=lambda model: (found[model, "losses"] - found[model, "wins"], -found[model, "share"], model)
-    )
+
+    def rank(model: str) -> tuple[float, float, float, str]:
+        at = found[model, "solved_at_median"]
+        least = math.inf if math.isnan(at) else at
+        return found[model, "losses"] - found[model, "wins"], -found[model, "share"], least, model
+
+    return sorted(models, key=rank)

@@ -107,6 +107,8 @@ class Theory(Kind):
     def check(self, cells: Sequence[Wanted]) -> None:
         if self.report.draws < 100:
             raise UsageError(f"draws of {self.experiment.name} must be at least 100, got {self.report.draws}.")
+        if not self.report.limits:
+            raise UsageError(f"limits of {self.experiment.name} must name a claim, and are empty.")
         for name in self.report.limits.keys() - QUANTITIES.keys():
             raise unknown(f"claim of {self.experiment.name}", name, QUANTITIES)
 
