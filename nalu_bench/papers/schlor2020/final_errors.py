@@ -29,7 +29,7 @@ SPLITS = {"validation": "Interpolation", "extrapolation": "Extrapolation"}
 
 RATE, ERRORS = "success_rate", {"mse_median": "median", "mse_min": "smallest"}
 
-SHARED = "it depends on the examples of the test, and the spread of our seeds, which share theirs, leaves that out"
+SHARED = "an error depends on the examples of the test, which our seeds share: their spread leaves that out"
 """Why no error is compared."""
 
 

@@ -67,6 +67,15 @@ def test_units_stand_by_operation_in_the_order_of_their_wins() -> None:
     assert cells_of(ranking)[0][:6] == ["1", "NAU", "99 %", "98 %", "3", "0"]
 
 
+def test_of_units_that_solve_as_many_the_faster_one_stands_first() -> None:
+    both = measured({("single_nac", "add", ONE): SEEDS, ("single_nau", "add", ONE): SEEDS})
+    later = both.runs["solved_at"] * both.runs["model"].map({"single_nac": 2.0, "single_nau": 1.0})
+    ranking = Leaderboard(GRID).tables(
+        lines_of(Leaderboard(GRID), replace(both, runs=both.runs.assign(solved_at=later)))
+    )
+    assert [row[1] for row in cells_of(ranking[2])] == ["NAU", "NAC₊"]
+
+
 def test_a_unit_that_solves_nothing_has_no_step() -> None:
     *_, ranking = Leaderboard(GRID).tables(lines({("single_nac", "add", ONE): 0}))[:3]
     assert cells_of(ranking)[0][6:8] == ["–", "–"]
