@@ -1,9 +1,15 @@
 """The layers of Heim, Pevný & Šmídl 2020 where they are other than the units of the papers that they are named after.
 
 Source of all: https://github.com/nmheim/NeuralPowerUnits, in Julia. The large-scale task has one penalty for all units,
+in the paper over all parameters θ of the unit, in the code over its arrays θ_k,
 
-    R_l1 = Σ |θ| over all parameters θ of the unit
+    R_l1 = Σ |θ|          R_norms = Σ_k √(Σ θ_k²)
+
+The code calls it L1: `norm(ps, 1)` of a list of arrays adds up the norms of the arrays, and the norm of an array is its
+2-norm.
 """
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +41,21 @@ def l1(unit: nn.Module) -> Tensor:
     return torch.stack([parameter.abs().sum() for parameter in unit.parameters()]).sum()
 
 
+def norms(unit: nn.Module) -> Tensor:
+    """Σ_k √(Σ θ_k² + ε) over the arrays θ_k of a unit; ε is the least normal number, for arrays of zeros."""
+    squares = [parameter.square().sum() + torch.finfo(parameter.dtype).tiny for parameter in unit.parameters()]
+    return torch.stack(squares).sqrt().sum()
+
+
+PENALTIES: dict[str, Callable[[nn.Module], Tensor]] = {"l1": l1, "norms": norms}
+"""Name -> penalty of a unit."""
+
+
+def penalty_of(name: str) -> Callable[[nn.Module], Tensor]:
+    """The penalty of this name. Raises UsageError for a name that is not among `PENALTIES`."""
+    return chosen("penalty", name, PENALTIES)
+
+
 @register("heim_nau", version=1)
 class HeimNAU(Linear):
     """A linear layer without bias, which they call a NAU: its weights are neither clamped nor pulled to -1, 0 and 1.
@@ -45,12 +66,12 @@ class HeimNAU(Linear):
     Source: Heim, Pevný & Šmídl 2020, https://arxiv.org/abs/2006.01681, and their code. Deviations: none.
 
     Args:
-        init: the distribution of W, see `INITS`.
+        init: the distribution of W, see `INITS`. penalty: l1 or norms.
 
     Shape: (..., in_features) -> (..., out_features).
 
     Raises:
-        UsageError for an initialisation that does not exist.
+        UsageError for an initialisation or a penalty that does not exist.
 
     >>> unit = HeimNAU(2, 1)
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, -2.0]])})
@@ -58,16 +79,16 @@ class HeimNAU(Linear):
     [-1.0]
     """
 
-    def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform") -> None:
+    def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features, bias=False)
-        self.init = init
-        initialiser(init)
+        self.init, self.penalty = init, penalty
+        initialiser(init), penalty_of(penalty)
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": initialiser(self.init)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        return {"l1": l1(self)}
+        return {self.penalty: penalty_of(self.penalty)(self)}
 
 
 @register("heim_nmu", version=1)
@@ -81,12 +102,12 @@ class HeimNMU(Unit):
     U[0, 1/10] in their large-scale task. Deviations: none.
 
     Args:
-        init: the distribution of W, see `INITS`.
+        init: the distribution of W, see `INITS`. penalty: l1 or norms.
 
     Shape: (..., in_features) -> (..., out_features); keeps the signs of x.
 
     Raises:
-        UsageError for an initialisation that does not exist.
+        UsageError for an initialisation or a penalty that does not exist.
 
     >>> unit = HeimNMU(3, 1)
     >>> _ = unit.load_state_dict({"W": torch.tensor([[1.0, 1.5, -0.5]])})  # V = [1, 1, 0]
@@ -96,10 +117,10 @@ class HeimNMU(Unit):
 
     neutral = 1.0
 
-    def __init__(self, in_features: int, out_features: int, init: str = "unit") -> None:
+    def __init__(self, in_features: int, out_features: int, init: str = "unit", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features)
-        self.init = init
-        initialiser(init)
+        self.init, self.penalty = init, penalty
+        initialiser(init), penalty_of(penalty)
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
@@ -109,7 +130,7 @@ class HeimNMU(Unit):
         return {"W": self.W.clamp(0.0, 1.0)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        return {"l1": l1(self)}
+        return {self.penalty: penalty_of(self.penalty)(self)}
 
     def columns(self, x: Tensor) -> Tensor:
         return functional.gated_product(x, self.weights()["W"])
@@ -127,12 +148,12 @@ class HeimNALU(Unit):
     theirs computes in double precision, because ε is a number of double precision.
 
     Args:
-        init: the distribution of G, Ŵ and M̂, see `INITS`; with "tenth" b = 0.
+        init: the distribution of G, Ŵ and M̂, see `INITS`; with "tenth" b = 0. penalty: l1 or norms.
 
     Shape: (..., in_features) -> (..., out_features).
 
     Raises:
-        UsageError for an initialisation that does not exist.
+        UsageError for an initialisation or a penalty that does not exist.
 
     >>> unit, twenty = HeimNALU(2, 1), torch.tensor([[20.0, 20.0]])
     >>> for b in (1000.0, -1000.0):
@@ -145,10 +166,10 @@ class HeimNALU(Unit):
 
     gating = ("G", "b")
 
-    def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform") -> None:
+    def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features)
-        self.init = init
-        initialiser(init)
+        self.init, self.penalty = init, penalty
+        initialiser(init), penalty_of(penalty)
         self.G = self.matrix()
         self.b = nn.Parameter(torch.empty(out_features))
         self.W_hat = self.matrix()
@@ -163,7 +184,7 @@ class HeimNALU(Unit):
         return {"W": functional.nac_weight(self.W_hat, self.M_hat)}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        return {"l1": l1(self)}
+        return {self.penalty: penalty_of(self.penalty)(self)}
 
     def columns(self, x: Tensor) -> Tensor:
         W = self.weights()["W"]
@@ -206,24 +227,31 @@ class HeimNPU(NPU):
 
     Args:
         imaginary, gate: as in `NPU`.
-        opened: the initial value of every gate.
+        opened: the initial value of every gate. penalty: l1 or norms.
 
     >>> HeimNPU(2, 1, opened=1.0).g.tolist()
     [1.0, 1.0]
     """
 
     def __init__(
-        self, in_features: int, out_features: int, imaginary: bool = True, gate: bool = True, opened: float = 0.5
+        self,
+        in_features: int,
+        out_features: int,
+        imaginary: bool = True,
+        gate: bool = True,
+        opened: float = 0.5,
+        penalty: str = "l1",
     ) -> None:
         super().__init__(in_features, out_features, imaginary=imaginary, gate=gate)
-        self.opened = float(opened)
+        self.opened, self.penalty = float(opened), penalty
+        penalty_of(penalty)
 
     def initialisers(self) -> dict[str, Initialiser]:
         gate = {"g": uniform(self.opened, self.opened)} if self.g is not None else {}
         return {**super().initialisers(), "W_re": INITS["tenth"], **gate}
 
     def penalties(self, inputs: Tensor) -> dict[str, Tensor]:
-        return {"l1": l1(self)}
+        return {self.penalty: penalty_of(self.penalty)(self)}
 
 
 @register("heim_dense", version=1)

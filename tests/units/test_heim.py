@@ -83,6 +83,22 @@ def test_the_penalty_is_the_sum_of_all_absolute_parameters_of_the_network() -> N
         torch.testing.assert_close(network.predict(torch.rand(5, 4))[1], {"l1": total})
 
 
+def test_the_penalty_of_the_code_is_the_sum_of_the_2_norms_of_all_arrays() -> None:
+    first, second = HeimNALU(4, 3, penalty="norms"), HeimNPU(3, 2, penalty="norms")
+    for network in (Stack(HeimNAU(4, 3, penalty="norms"), second), Stack(first, HeimNMU(3, 2, penalty="norms"))):
+        total = sum(parameter.norm() for parameter in network.parameters())
+        torch.testing.assert_close(network.predict(torch.rand(5, 4))[1], {"norms": total})
+    assert not second.W_im.any()
+    second.penalties(torch.rand(5, 3))["norms"].backward()
+    assert second.W_im.grad.eq(0).all(), "an array of zeros has a slope of 0"
+    torch.testing.assert_close(second.W_re.grad, second.W_re / second.W_re.norm())
+
+
+def test_another_penalty_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown penalty 'l2'"):
+        HeimNAU(2, 1, penalty="l2")
+
+
 def test_the_regulariser_of_the_inalu_is_a_sum_and_not_a_mean() -> None:
     unit = filled(
         HeimINALU(4, 3), **dict.fromkeys(("G", "W_hat", "M_hat", "W_hat_mul", "M_hat_mul"), torch.zeros(3, 4))
