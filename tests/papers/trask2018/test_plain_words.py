@@ -40,10 +40,10 @@ def test_the_nalu_comes_near_all_four_inside_as_a_linear_network_does_and_outsid
         assert nearer < min(errors[setting, operation, OUTSIDE, "nalu"] for operation in ("mul", "square"))
 
 
-def test_claims_are_those_of_three_sources_and_the_iit_report_tests_four_of_trask_again() -> None:
+def test_claims_are_those_of_four_sources_and_the_iit_report_tests_four_of_trask_again() -> None:
     found = [claim for claim in claims(list(reported(paths.results_dir()))) if not claim.own]
     assert {claim.source.partition(",")[0] for claim in found} == {
-        "Trask et al. 2018", "Madsen & Johansen 2020", "IIT Indore report",
+        "Trask et al. 2018", "Madsen & Johansen 2020", "IIT Indore report", "Schlör",
     }  # fmt: skip
     quotes = {paper: {claim.quote for claim in found if claim.source.startswith(paper)} for paper in ("Trask", "IIT")}
     assert len(quotes["IIT"] & quotes["Trask"]) == 4
@@ -67,4 +67,4 @@ def test_printed_numbers_that_agree_or_differ_are_as_the_readme_says() -> None:
     mistry, iit = counted("mistry2022/single_module", "agrees"), counted("iit_report/tables", "agrees")
     assert mistry["printed"].isin([0, 1]).mean() > 0.8
     assert (iit["printed"].abs().isin([0, 1, 100])).mean() > 0.8
-    assert counted("schlor2020/experiment1", "differs").empty
+    assert counted("schlor2020/experiment1", "differs")["printed"].notna().sum() == 0
