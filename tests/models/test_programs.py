@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from resumed import check_resumed
 from torch import Generator, Tensor
 from torch.func import functional_call, stack_module_state, vmap
 
 from nalu_bench.cli import main
-from nalu_bench.errors import Interrupted
 from nalu_bench.models import dnc
 from nalu_bench.models.controlled import Controlled, produced_nalu
 from nalu_bench.models.dnc import Computer
@@ -21,8 +21,6 @@ from nalu_bench.plan import compose
 from nalu_bench.plan.blocks import Block
 from nalu_bench.plan.cell import Cell
 from nalu_bench.tasks.program_templates import grouped
-from nalu_bench.training.compilation import Mode
-from nalu_bench.training.loop import Request, train_block, train_together
 from nalu_bench.units import NALU, Linear
 from nalu_bench.units.lstm import LSTM
 from nalu_bench.units.ugrnn import UGRNN
@@ -276,28 +274,7 @@ def test_a_key_finds_the_place_that_is_most_like_it() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_training_that_is_interrupted_goes_on_to_the_same_bits(model: str, tmp_path: Path) -> None:
-    chosen, block, mode = cell(model), Block(0, 2), Mode("cpu", compiled=False)
-
-    def silent(step: int, solved: int) -> None:
-        pass
-
-    whole = train_block(chosen, block, mode, tmp_path / "whole.pt", silent)
-    asked: list[int] = []
-
-    def stop() -> bool:
-        asked.append(1)
-        return len(asked) > 4
-
-    parted = tmp_path / "parted.pt"
-    with pytest.raises(Interrupted):
-        list(train_together([Request(chosen, block, parted, silent)], mode, stop))
-    assert parted.exists()
-    again = train_block(chosen, block, mode, parted, silent)
-    assert whole.columns.keys() == again.columns.keys()
-    for name, column in whole.columns.items():
-        assert column.tobytes() == again.columns[name].tobytes(), name
-    for name, value in whole.parameters.items():
-        assert value.tobytes() == again.parameters[name].tobytes(), name
+    check_resumed(cell(model), Block(0, 2), tmp_path)
 
 
 @pytest.mark.parametrize(
