@@ -407,10 +407,10 @@ def a_file_of_no_report(folder: Folder) -> None:
 def columns_and_files_without_a_row(folder: Folder) -> None:
     """Those of an experiment that trains nothing."""
     shutil.rmtree(folder.path)
-    theory = Folder(folder.path.parents[1], "madsen2020/theory")
-    theory.runs["award"] = ""
-    theory.tables["weights"] = pd.DataFrame({"anything": pd.Series([], dtype=str)})
-    vars(folder).update(vars(theory))
+    surface = Folder(folder.path.parents[1], "madsen2020/figure2")
+    surface.runs["award"] = ""
+    surface.tables["weights"] = pd.DataFrame({"anything": pd.Series([], dtype=str)})
+    vars(folder).update(vars(surface))
     folder.manifest["award"] = ""
 
 

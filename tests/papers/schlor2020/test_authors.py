@@ -42,6 +42,7 @@ def marked(case: Case) -> Any:
 def published(name: str) -> pd.DataFrame:
     """The printed numbers of the iNALUs of an experiment, by place and metric."""
     rows = pd.read_csv(paths.experiments_dir() / "schlor2020" / f"{name}.published.csv")
+    rows = rows[~rows["metric"].str.startswith("claim_")].astype({"printed": float})
     rows = rows[rows["model"].isin(MODELS)].assign(range=rows["setting"].str.removeprefix("range="))
     places = ["operation", "range", "model"]
     return rows.pivot(index=places, columns=["split", "metric"], values="printed")
