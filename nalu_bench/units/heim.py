@@ -82,7 +82,8 @@ class HeimNAU(Linear):
     def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features, bias=False)
         self.init, self.penalty = init, penalty
-        initialiser(init), penalty_of(penalty)
+        initialiser(init)
+        penalty_of(penalty)
 
     def initialisers(self) -> dict[str, Initialiser]:
         return {"W": initialiser(self.init)}
@@ -120,7 +121,8 @@ class HeimNMU(Unit):
     def __init__(self, in_features: int, out_features: int, init: str = "unit", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features)
         self.init, self.penalty = init, penalty
-        initialiser(init), penalty_of(penalty)
+        initialiser(init)
+        penalty_of(penalty)
         self.W = self.matrix()
 
     def initialisers(self) -> dict[str, Initialiser]:
@@ -169,7 +171,8 @@ class HeimNALU(Unit):
     def __init__(self, in_features: int, out_features: int, init: str = "xavier_uniform", penalty: str = "l1") -> None:
         super().__init__(in_features, out_features)
         self.init, self.penalty = init, penalty
-        initialiser(init), penalty_of(penalty)
+        initialiser(init)
+        penalty_of(penalty)
         self.G = self.matrix()
         self.b = nn.Parameter(torch.empty(out_features))
         self.W_hat = self.matrix()
