@@ -35,7 +35,7 @@ last=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\).*/\\1/p' "$1")
 echo "Submitted batch job 17"
 for task in $(seq 0 "$last"); do
     SLURM_JOB_ID=$((18 + task)) SLURM_ARRAY_JOB_ID=17 SLURM_ARRAY_TASK_ID=$task SLURM_NTASKS=1 SLURM_JOB_NUM_NODES=1 \\
-        SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 sh "$1" > {folder}/task$task.log 2>&1 &
+        SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 sh {folder}/script.sh > {folder}/task$task.log 2>&1 &
 done
 """
 
