@@ -162,8 +162,8 @@ class Theory(Kind):
         hidden = first @ x
         loss = ((second @ hidden).squeeze(1) - x[:, A].sum(1) - x[:, B].sum(1)).square().mean(-1)
         (gradient,) = torch.autograd.grad(loss.sum(), [M_hat])
-        nmu = 0.25 + 0.5 * torch.rand(count, 2, generator=generator, dtype=torch.float64)
-        product = (nmu[..., None] * x[:, :2] + 1 - nmu[..., None]).prod(1).mean(-1)
+        W = _nmu_weights(count, 2, generator)
+        product = (W * x[:, :2] + 1 - W).prod(1).mean(-1)
         return {
             "gradient": _array(gradient.mean((1, 2)) / gradient.abs().mean()),
             "product": _array((_nac_mul(hidden, second) + _nac_mul(hidden, -second)).mean(-1) / 2),
@@ -184,11 +184,18 @@ def _counted_once(measured: Measured) -> list[Samples]:
     return found
 
 
+def _nmu_weights(count: int, inputs: int, generator: Any) -> Any:
+    """Weights of new NMUs, from U[1/4, 3/4] (draws, inputs, 1)."""
+    import torch
+
+    return 0.25 + 0.5 * torch.rand(count, inputs, 1, generator=generator, dtype=torch.float64)
+
+
 def _nmu_moments(count: int, generator: Any) -> dict[str, Samples]:
     """Mean and variance of new NMUs over their closed forms, less 1, on inputs with mean 0 and variance 1."""
     import torch
 
-    W = 0.25 + 0.5 * torch.rand(count, FACTORS, 1, generator=generator, dtype=torch.float64)
+    W = _nmu_weights(count, FACTORS, generator)
     x = 3**0.5 * (2 * torch.rand(count, FACTORS, EXAMPLES, generator=generator, dtype=torch.float64) - 1)
     squares = (1 / 48 + 1 / 4) * (1 + 1)  # of one factor: (Var[W] + 1/4) (Var[x] + 1), W from U[1/4, 3/4]
     return _moments("nmu", (W * x + 1 - W).prod(1), 0.5**FACTORS, squares**FACTORS - 0.25**FACTORS)
