@@ -48,6 +48,7 @@ class Reading:
         statistic: mean, with its standard error; or median, with the median absolute deviation.
         runs: number of runs behind a printed number. more: operation -> another number.
         best: how many of them count, those with the smallest `rank`; 0 for all.
+        unknown: heading of models -> operations where the best were chosen from a number of runs that is not known.
     """
 
     title: str
@@ -55,6 +56,12 @@ class Reading:
     runs: int
     more: dict[str, int] = field(default_factory=dict)
     best: int = 0
+    unknown: dict[str, list[str]] = field(default_factory=dict)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """What it names: headings and operations."""
+        yield from (("heading", heading) for heading in self.unknown)
+        yield from (("operation", operation) for named in (self.more, *self.unknown.values()) for operation in named)
 
     def told(self, split: str) -> str:
         """For a heading: what ours is, and what the brackets hold."""
@@ -131,6 +138,14 @@ class ErrorsOfRuns(Kind):
                     f"best={reading.best} of {fewest}."
                 )
 
+    def check_printed(self, everything: Sequence[Wanted]) -> None:
+        super().check_printed(everything)
+        known = {"heading": set(self.report.models), "operation": self.words(everything)["operation"]}
+        for name, reading in self.report.readings.items():
+            for word, value in reading.names():
+                if value not in known[word]:
+                    raise unknown(f"{word} of the reading {name}", value, known[word])
+
     def needs(self) -> Sequence[str]:
         return [self.report.rank, *(quantity.column for quantity in self.report.quantities)]
 
@@ -149,12 +164,14 @@ class ErrorsOfRuns(Kind):
         left = len(runs) - len(counted)
         note = f"{left} diverged runs are left out" if left else ""
         size = reading.more.get(place.operation, reading.runs)
+        unknown_number = place.operation in reading.unknown.get(self._heading(place.model), [])
         statistic, errors = STATISTICS[reading.statistic], _column(counted, quantity.column)
         ranks = _column(counted, self.report.rank)
         tables = drawn(errors, ranks, size, reading.best or size, place.told())
         for end, samples, value in _values(reading, statistic, errors, tables):
             better = Better.NEITHER if end else Better.LOWER
             compare = at_full_length(self.experiment, runs, self._compare(samples, better, len(counted), size))
+            compare = _of_unknown(reading.best) if unknown_number else compare
             compare = chosen_by(compare) if place.model in self.report.fitted else compare
             ours = Value(value, *middle_range(samples))
             yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
@@ -210,6 +227,10 @@ class ErrorsOfRuns(Kind):
             row[0].set_ylabel(f"error, {split}")
         figure.suptitle("Filled: ours.  Bars: middle 95 % of tables drawn from our runs.  Hollow: printed", fontsize=8)
         return figure, frame(mine)
+
+
+def _of_unknown(best: int) -> Compare:
+    return lambda _: not_comparable(f"it is of the best {best} of a number of runs that is not known")
 
 
 def _draw(axis: "style.Axes", headings: Sequence[str], lines: Mapping[str, Line]) -> None:

@@ -1,5 +1,6 @@
 """The report of a few runs with their spread: what is compared with what, and what is not."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,12 @@ from reported import cells_of, line_with, lines_of, lines_with, measured_of, run
 from nalu_bench.errors import UsageError
 from nalu_bench.papers.heim2020.errors_of_runs import ErrorsOfRuns
 from nalu_bench.plan import experiment
+from nalu_bench.plan.compose import plan_experiment
 
 SIMPLE, LARGE = experiment.load("heim2020/simple"), experiment.load("heim2020/large_scale")
 
 NPU = "two_layer-heim_nau_tenth-heim_npu_tenth"
+REAL = "two_layer-heim_nau_tenth-heim_real_npu_tenth"
 CODE = "protocol=heim2020_code"
 
 
@@ -68,10 +71,18 @@ def test_the_best_10_of_20_products_count_and_all_runs_stand_beside() -> None:
     lines = lines_with(lines_of(ErrorsOfRuns(LARGE), measured_of(ranked)), split="extrapolation")
     assert line_with(lines, metric="best", operation="mul", model=NPU).ours.value == pytest.approx(12, abs=1.5)
     assert line_with(lines, metric="all", operation="mul", model=NPU).ours.value == 24.5
-    sums = lines_with(lines_of(ErrorsOfRuns(LARGE), measured_of(large())), split="extrapolation", model=NPU)
+    real = large(REAL, extrapolation_mse=np.linspace(0.05, 0.09, 50))
+    sums = lines_with(lines_of(ErrorsOfRuns(LARGE), measured_of(real)), split="extrapolation", model=REAL)
     best, every = (line_with(sums, operation="add", metric=metric) for metric in ("best", "all"))
     assert best.ours.value == pytest.approx(every.ours.value, rel=0.05), "the best 10 of 10 are all"
     assert str(best.verdict) == "agrees"
+
+
+def test_the_best_of_an_unknown_number_of_runs_are_not_compared() -> None:
+    line = line_with(lines_of(ErrorsOfRuns(LARGE), measured_of(large())), split="extrapolation", operation="add",
+                     metric="best", model=NPU)  # fmt: skip
+    assert (line.printed_text, str(line.verdict)) == ("0.092", "not comparable")
+    assert line.notes == ("it is of the best 10 of a number of runs that is not known",)
 
 
 def test_runs_that_diverged_are_left_out_as_in_the_authors_code_unless_all_did() -> None:
@@ -121,3 +132,17 @@ def test_a_reading_that_cannot_be_is_refused(change: dict[str, Any], told: str) 
     report = LARGE.report | {"readings": {"best": LARGE.report["readings"]["best"] | change}}
     with pytest.raises(UsageError, match=told):
         ErrorsOfRuns(replace(LARGE, report=report)).check([])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"unknown": {"npu": ["add"]}}, "unknown heading of the reading best 'npu'; did you mean 'NPU'?"),
+        ({"unknown": {"NPU": ["plus"]}}, "unknown operation of the reading best 'plus'"),
+        ({"more": {"times": 20}}, "unknown operation of the reading best 'times'"),
+    ],
+)
+def test_a_reading_that_names_what_is_not_there_is_refused(change: dict[str, Any], told: str) -> None:
+    report = LARGE.report | {"readings": {"best": LARGE.report["readings"]["best"] | change}}
+    with pytest.raises(UsageError, match=re.escape(told)):
+        ErrorsOfRuns(replace(LARGE, report=report)).check_printed(plan_experiment(LARGE, []).cells)
