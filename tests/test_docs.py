@@ -189,7 +189,7 @@ def test_the_list_of_experiments_is_that_of_the_results() -> None:
     experiments = list(reported(ROOT / "results"))
     waiting = list(untrained(ROOT / "results"))
     assert listing(experiments, waiting) == written, "make it again: nalu-bench report --all"
-    assert all(one.name in written for one in waiting)
+    assert all(one.name in written for one in waiting if one.published.exists())
     assert written.count("| `") == len(experiments) > 10
 
 

@@ -31,7 +31,10 @@ the authors' runs, are not counted here.
 
 
 def listing(experiments: Sequence["Loaded"], untrained: Sequence["Experiment"] = ()) -> str:
-    """A table with a row for each experiment: what it is, how much of it was run, what came out; then the untrained."""
+    """A table with a row for each experiment: what it is, how much of it was run, what came out.
+
+    Below it stand the untrained ones with printed numbers.
+    """
     rows = [
         [
             f"`{one.experiment.name}`",
@@ -44,7 +47,8 @@ def listing(experiments: Sequence["Loaded"], untrained: Sequence["Experiment"] =
         for one in experiments
     ]
     header = ["experiment", "what", "printed numbers", "how", "run so far", "time so far"]
-    waiting = ", ".join(f"`{one.name}` ({_printed(one):,})" for one in untrained)
+    printed = {one.name: _printed(one) for one in untrained}
+    waiting = ", ".join(f"`{name}` ({count:,})" for name, count in printed.items() if count)
     rest = f"\nWithout results so far, with their printed numbers: {waiting}.\n" if waiting else ""
     return f"{HEAD}{tabulate(rows, header, tablefmt='github', disable_numparse=True)}\n{rest}"
 
