@@ -39,7 +39,7 @@ class Recipe:
         ramp_scale: factor on the start and end of every penalty's ramp. Choose it below 1 if steps are fewer than
             the published protocol's: the ramps would otherwise never begin.
         selection: best_validation (the first evaluation after step 0 with the smallest finite validation error) or
-            last (the last evaluation).
+            last (the last evaluation with a finite validation error).
         reinitialize_after: evaluations after which a seed's weights may be drawn anew, by the rule `restart`; 0 for
             never. The best weights of all draws are selected; the ramps of penalties go on. With adam, whose
             corrections count from the first step, it must be 0 unless the rule keeps the optimiser.

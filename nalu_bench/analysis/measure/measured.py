@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +51,20 @@ class Measured:
         """The kept weights and arrays of a run, by name, in double precision."""
         kept = self.weights[(self.weights["cell"] == cell) & (self.weights["seed"] == seed)]
         return {row["name"]: np.reshape(row["values"], row["shape"]).astype(float) for row in records(kept)}
+
+    def ended(self, columns: Sequence[str]) -> pd.DataFrame:
+        """The runs with these columns as their last evaluation has them, finite or not.
+
+        `recipe.selection=last` passes over an evaluation whose validation error is not finite.
+        """
+        if not len(self.curves):
+            return self.runs
+        keys = ["cell", "seed"]
+        last = self.curves.sort_values("step").groupby(keys).tail(1).set_index(keys)
+        ends = last.reindex(pd.MultiIndex.from_frame(self.runs[keys]))
+        passed = self.runs["selected_step"].ne(self.runs["last_step"]).fillna(True).to_numpy(bool)
+        found = {name: np.where(passed, ends[name], self.runs[name]) for name in columns if name in last}
+        return self.runs.assign(**found)
 
     def cost(self, cell: str) -> float:
         """Seconds of one core for a step of one seed of a cell; nan if they are not known, as of a GPU."""

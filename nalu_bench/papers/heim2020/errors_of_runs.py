@@ -48,7 +48,6 @@ class Reading:
         statistic: mean, with its standard error; or median, with the median absolute deviation.
         runs: number of runs behind a printed number. more: operation -> another number.
         best: how many of them count, those with the smallest `rank`; 0 for all.
-        unknown: heading of models -> operations where the best were chosen from a number of runs that is not known.
     """
 
     title: str
@@ -56,12 +55,6 @@ class Reading:
     runs: int
     more: dict[str, int] = field(default_factory=dict)
     best: int = 0
-    unknown: dict[str, list[str]] = field(default_factory=dict)
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """What it names: headings and operations."""
-        yield from (("heading", heading) for heading in self.unknown)
-        yield from (("operation", operation) for named in (self.more, *self.unknown.values()) for operation in named)
 
     def told(self, split: str) -> str:
         """For a heading: what ours is, and what the brackets hold."""
@@ -81,6 +74,27 @@ class Quantity:
 
 
 @dataclass
+class Exempt:
+    """Printed numbers that stand beside ours and are not compared.
+
+    Attributes:
+        reason: why.
+        of: heading of models -> operations.
+        split: the split; empty for every one.
+    """
+
+    reason: str
+    of: dict[str, list[str]]
+    split: str = ""
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """What it names: headings, operations and perhaps a split."""
+        yield from (("heading", heading) for heading in self.of)
+        yield from (("operation", operation) for operations in self.of.values() for operation in operations)
+        yield from [("split", self.split)] if self.split else []
+
+
+@dataclass
 class ErrorsOfRunsSettings(Settings):
     """See `ErrorsOfRuns`."""
 
@@ -90,6 +104,7 @@ class ErrorsOfRunsSettings(Settings):
     rank: str
     without_diverged: bool = False
     fitted: list[str] = field(default_factory=list)
+    not_compared: list[Exempt] = field(default_factory=list)
 
 
 @register("errors_of_runs", version=1)
@@ -106,7 +121,7 @@ class ErrorsOfRuns(Kind):
 
     Settings: `models`, heading -> the models of this column; `quantities`, the errors; `readings`; `rank`, the column
     by which runs are the best; `without_diverged`, whether runs that diverged are left out, as in their code; `fitted`,
-    the models whose settings were chosen by their printed numbers.
+    the models whose settings were chosen by their printed numbers; `not_compared`, the printed numbers that are not.
     """
 
     apart: ClassVar[tuple[str, ...]] = ("operation", "setting", "model")
@@ -140,11 +155,11 @@ class ErrorsOfRuns(Kind):
 
     def check_printed(self, everything: Sequence[Wanted]) -> None:
         super().check_printed(everything)
-        known = {"heading": set(self.report.models), "operation": self.words(everything)["operation"]}
-        for name, reading in self.report.readings.items():
-            for word, value in reading.names():
+        known = {**self.words(everything), "heading": set(self.report.models)}
+        for exempt in self.report.not_compared:
+            for word, value in exempt.names():
                 if value not in known[word]:
-                    raise unknown(f"{word} of the reading {name}", value, known[word])
+                    raise unknown(f"{word} in not_compared", value, known[word])
 
     def needs(self) -> Sequence[str]:
         return [self.report.rank, *(quantity.column for quantity in self.report.quantities)]
@@ -152,7 +167,7 @@ class ErrorsOfRuns(Kind):
     def rows(self, measured: Measured) -> list[Row]:
         return [
             row
-            for place, runs in by_cell(measured.runs)
+            for place, runs in by_cell(measured.ended(self.needs()))
             for quantity in self.report.quantities
             for name, reading in self.report.readings.items()
             for row in self._rows(_of(place, quantity, name), quantity, reading, runs)
@@ -164,20 +179,30 @@ class ErrorsOfRuns(Kind):
         left = len(runs) - len(counted)
         note = f"{left} diverged runs are left out" if left else ""
         size = reading.more.get(place.operation, reading.runs)
-        unknown_number = place.operation in reading.unknown.get(self._heading(place.model), [])
         statistic, errors = STATISTICS[reading.statistic], _column(counted, quantity.column)
         ranks = _column(counted, self.report.rank)
         tables = drawn(errors, ranks, size, reading.best or size, place.told())
         for end, samples, value in _values(reading, statistic, errors, tables):
             better = Better.NEITHER if end else Better.LOWER
-            compare = at_full_length(self.experiment, runs, self._compare(samples, better, len(counted), size))
-            compare = _of_unknown(reading.best) if unknown_number else compare
+            compare = at_full_length(self.experiment, runs, self._compare(place, samples, better, len(counted), size))
             compare = chosen_by(compare) if place.model in self.report.fitted else compare
             ours = Value(value, *middle_range(samples))
             yield row_of(place.at(metric=place.metric + end), ours, runs, note, compare=compare)
 
-    def _compare(self, samples: Array, better: Better, count: int, size: int) -> Compare:
+    def _exempt(self, place: Place) -> str:
+        """Why a printed number is not compared; empty if it is."""
+        heading = self._heading(place.model)
+        for exempt in self.report.not_compared:
+            if exempt.split in ("", place.split) and place.operation in exempt.of.get(heading, []):
+                return exempt.reason
+        return ""
+
+    def _compare(self, place: Place, samples: Array, better: Better, count: int, size: int) -> Compare:
+        exempt = self._exempt(place)
+
         def compare(printed: Printed) -> Comparison:
+            if exempt:
+                return not_comparable(exempt)
             if count < size:
                 return not_comparable(f"a table has {size} runs, and {count} of ours are there")
             if printed.number() > SINGLE:
@@ -227,10 +252,6 @@ class ErrorsOfRuns(Kind):
             row[0].set_ylabel(f"error, {split}")
         figure.suptitle("Filled: ours.  Bars: middle 95 % of tables drawn from our runs.  Hollow: printed", fontsize=8)
         return figure, frame(mine)
-
-
-def _of_unknown(best: int) -> Compare:
-    return lambda _: not_comparable(f"it is of the best {best} of a number of runs that is not known")
 
 
 def _draw(axis: "style.Axes", headings: Sequence[str], lines: Mapping[str, Line]) -> None:

@@ -78,11 +78,17 @@ def test_the_best_10_of_20_products_count_and_all_runs_stand_beside() -> None:
     assert str(best.verdict) == "agrees"
 
 
-def test_the_best_of_an_unknown_number_of_runs_are_not_compared() -> None:
-    line = line_with(lines_of(ErrorsOfRuns(LARGE), measured_of(large())), split="extrapolation", operation="add",
-                     metric="best", model=NPU)  # fmt: skip
-    assert (line.printed_text, str(line.verdict)) == ("0.092", "not comparable")
-    assert line.notes == ("it is of the best 10 of a number of runs that is not known",)
+def test_the_best_of_an_unknown_number_of_runs_and_the_error_of_one_batch_of_a_nalu_are_not_compared() -> None:
+    nalu = large("two_layer-heim_nalu_tenth", extrapolation_mse=740.0)
+    lines = lines_with(lines_of(ErrorsOfRuns(LARGE), measured_of(large(), nalu)), operation="add", metric="best")
+    found = {(line.place.split, line.place.model): line for line in lines if line.n_seeds and line.printed_text}
+    assert {place for place, line in found.items() if str(line.verdict) != "not comparable"} == {
+        ("extrapolation", "two_layer-heim_nalu_tenth")
+    }
+    assert found["validation", NPU].notes == ("it is of the best 10 of a number of runs that is not known",)
+    assert found["validation", "two_layer-heim_nalu_tenth"].notes == (
+        "theirs is the error of a batch, ours of 10,000 points, a few of which decide it",
+    )
 
 
 def test_runs_that_diverged_are_left_out_as_in_the_authors_code_unless_all_did() -> None:
@@ -137,12 +143,24 @@ def test_a_reading_that_cannot_be_is_refused(change: dict[str, Any], told: str) 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"unknown": {"npu": ["add"]}}, "unknown heading of the reading best 'npu'; did you mean 'NPU'?"),
-        ({"unknown": {"NPU": ["plus"]}}, "unknown operation of the reading best 'plus'"),
-        ({"more": {"times": 20}}, "unknown operation of the reading best 'times'"),
+        ({"of": {"npu": ["add"]}}, "unknown heading in not_compared 'npu'; did you mean 'NPU'?"),
+        ({"of": {"NPU": ["plus"]}}, "unknown operation in not_compared 'plus'"),
+        ({"split": "training"}, "unknown split in not_compared 'training'"),
     ],
 )
-def test_a_reading_that_names_what_is_not_there_is_refused(change: dict[str, Any], told: str) -> None:
-    report = LARGE.report | {"readings": {"best": LARGE.report["readings"]["best"] | change}}
+def test_what_is_not_compared_must_be_there(change: dict[str, Any], told: str) -> None:
+    exempt = LARGE.report["not_compared"][0] | change
+    kind = ErrorsOfRuns(replace(LARGE, report=LARGE.report | {"not_compared": [exempt]}))
     with pytest.raises(UsageError, match=re.escape(told)):
-        ErrorsOfRuns(replace(LARGE, report=report)).check_printed(plan_experiment(LARGE, []).cells)
+        kind.check_printed(plan_experiment(LARGE, []).cells)
+
+
+def test_the_last_network_counts_also_if_its_error_of_training_is_not_finite() -> None:
+    """The network that is kept then is an older one."""
+    runs = large(seeds=20, selected_step=50_000, last_step=100_000, extrapolation_mse=1e30)
+    runs.loc[0, "selected_step"] = 100_000
+    steps = [{"step": 50_000, "extrapolation_mse": 1e30}, {"step": 100_000, "extrapolation_mse": 7.0}]
+    curves = pd.DataFrame([{"cell": runs["cell"][0], "seed": seed} | one for seed in range(20) for one in steps])
+    lines = lines_of(ErrorsOfRuns(LARGE), measured_of(runs, curves=curves))
+    assert line_with(lines, split="extrapolation", metric="all").ours.value == 7.0
+    assert measured_of(runs, curves=curves).ended(["extrapolation_mse"])["extrapolation_mse"][0] == 1e30
