@@ -106,7 +106,7 @@ def _small(path: Path) -> str:
     with Image.open(path) as image:
         upper = image.crop((0, 0, image.width, min(image.height, round(TALLEST * image.width))))
         height = round(upper.height * WIDTH / upper.width)
-        small = upper.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(64)
+        small = upper.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(32)
     buffer = io.BytesIO()
     small.save(buffer, format="PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -178,7 +178,7 @@ def counts(verdicts: Iterable[str]) -> str:
     """
     found = Counter(verdicts)
     kinds = [verdict for verdict in Verdict if found[verdict] and verdict is not Verdict.SAME_SEEDS]
-    return ", ".join(f"{found[verdict]} {verdict}" for verdict in kinds) or "none"
+    return ", ".join(f"{found[verdict]:,} {verdict}" for verdict in kinds) or "none"
 
 
 def _settled(comparison: Comparison, rejected: bool, limit: float, family: int) -> Comparison:
