@@ -250,7 +250,9 @@ class ErrorsOfRuns(Kind):
             _draw(axis, list(self.report.models), {self._heading(line.place.model): line for line in those})
         for row, split in zip(axes, splits, strict=True):
             row[0].set_ylabel(f"error, {split}")
-        figure.suptitle("Filled: ours.  Bars: middle 95 % of tables drawn from our runs.  Hollow: printed", fontsize=8)
+        told = "Filled: ours.  Bars: middle 95 % of tables drawn from our runs.  Hollow: printed"
+        beyond = max(line.ours.value for line in mine) > DRAWN[1]
+        figure.suptitle(told + (f".  At the top: {DRAWN[1]:,.0f} and more" if beyond else ""), fontsize=8)
         return figure, frame(mine)
 
 

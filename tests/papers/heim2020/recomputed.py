@@ -4,12 +4,30 @@ import pandas as pd
 
 from nalu_bench import paths
 
+COUNTS = ("none", "one", "two", "three", "four", "five")
 RESULTS = paths.CHECKOUT / "results" / "heim2020"
 
 
 def sentences(page: str) -> list[str]:
     """The pieces that the page must say word for word."""
-    return [batches(), diverged()] if page == "large_scale" else []
+    return [none_differs(), differing(), learned(), batches(), diverged()] if page == "large_scale" else []
+
+
+def none_differs() -> str:
+    """That no number of the test differs."""
+    assert _differing("extrapolation") == 0
+    return "In the test no compared number differs"
+
+
+def differing() -> str:
+    """How many numbers of the training differ, if they are those of two cells."""
+    return f"In training {COUNTS[_differing('validation')]} differ"
+
+
+def learned() -> str:
+    """How many NMUs learn a + b."""
+    runs = _runs("two_layer-heim_nau_tenth-heim_nmu_tenth", "add")
+    return f"{(runs['extrapolation_mse'] < 1).sum()} of {len(runs)} end with an error below 1"
 
 
 def batches() -> str:
@@ -25,8 +43,17 @@ def diverged() -> str:
     return f"{(runs['status'] == 'diverged').sum()} of {len(runs)} NALUs of a b diverge"
 
 
+def _differing(split: str) -> int:
+    table = pd.read_csv(RESULTS / "large_scale" / "table.csv")
+    return int(((table["split"] == split) & (table["verdict"] == "differs")).sum())
+
+
 def _nalus(operation: str) -> pd.DataFrame:
-    """The runs of the code's NALUs."""
+    return _runs("two_layer-heim_nalu_tenth", operation)
+
+
+def _runs(model: str, operation: str) -> pd.DataFrame:
+    """The runs of a model with the settings of the code."""
     runs = pd.read_csv(RESULTS / "large_scale" / "runs.csv")
-    chosen = (runs["model"] == "two_layer-heim_nalu_tenth") & (runs["operation"] == operation)
+    chosen = (runs["model"] == model) & (runs["operation"] == operation)
     return runs[chosen & (runs["setting"] == "protocol=heim2020_code")]
