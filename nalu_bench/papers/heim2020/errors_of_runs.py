@@ -115,7 +115,7 @@ class ErrorsOfRuns(Kind):
     runs, or where only the best count, its median over tables of as many runs that are drawn from ours; what stands
     behind the ± is always such a median. Brackets hold the middle 95 % of what such a table would print, see
     `tables_of_runs.drawn`: a printed number is one such table, and compared with this range, as one number with the
-    range of seeds is. A run without a finite error counts as infinitely bad.
+    range of seeds is. The last network of a run counts, and one without a finite error as infinitely bad.
 
     Source: Heim, Pevný & Šmídl 2020, Tables 1 and A2, https://arxiv.org/abs/2006.01681. Deviations: none known.
 
