@@ -1,7 +1,7 @@
 """The contract of a kind of report: facts of runs, rows beside the printed numbers, tables and a figure."""
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -163,11 +163,7 @@ class Kind:
     def _check_claims(self, known: Mapping[str, set[str]]) -> None:
         """Raise UsageError for a claim on what none of the experiment's cells is or has."""
         for claim, said in self._said():
-            for word, value in said.names():
-                if word not in known:
-                    raise unknown(f"word of the claim {claim} of {self.experiment.name}", word, known)
-                if value is not None and value not in known[word]:
-                    raise unknown(f"{word} of the claim {claim} of {self.experiment.name}", value, known[word])
+            check_named(f"of the claim {claim} of {self.experiment.name}", said.names(), known)
 
     def _check_settings(self, known: Mapping[str, set[str]]) -> None:
         """Raise UsageError if the setting of a printed number is none of the experiment's cells."""
@@ -257,6 +253,15 @@ def columns_of(task: Task) -> list[str] | None:
         return None
     splits = dict.fromkeys((*kind.evaluated, *kind.tested))
     return [f"{split}_{measure.name}" for split in splits for measure in kind.measures]
+
+
+def check_named(where: str, named: Iterable[tuple[str, str | None]], known: Mapping[str, set[str]]) -> None:
+    """Raise UsageError for a word, or a value of a word, that is not known; every value holds for None."""
+    for word, value in named:
+        if word not in known:
+            raise unknown(f"word {where}", word, known)
+        if value is not None and value not in known[word]:
+            raise unknown(f"{word} {where}", value, known[word])
 
 
 def check_lengths(kind: str, cells: Sequence[Wanted]) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from nalu_bench.analysis.measure.measured import Measured, by_cell
 from nalu_bench.analysis.render import style
-from nalu_bench.analysis.reports.kind import Kind, Settings, at_full_length, row_of
+from nalu_bench.analysis.reports.kind import Kind, Settings, at_full_length, check_named, row_of
 from nalu_bench.analysis.stats import medians
 from nalu_bench.analysis.stats.intervals import middle_range
 from nalu_bench.analysis.stats.medians import Array
@@ -91,7 +91,8 @@ class Exempt:
         """What it names: headings, operations and perhaps a split."""
         yield from (("heading", heading) for heading in self.of)
         yield from (("operation", operation) for operations in self.of.values() for operation in operations)
-        yield from [("split", self.split)] if self.split else []
+        if self.split:
+            yield "split", self.split
 
 
 @dataclass
@@ -157,9 +158,7 @@ class ErrorsOfRuns(Kind):
         super().check_printed(everything)
         known = {**self.words(everything), "heading": set(self.report.models)}
         for exempt in self.report.not_compared:
-            for word, value in exempt.names():
-                if value not in known[word]:
-                    raise unknown(f"{word} in not_compared", value, known[word])
+            check_named("in not_compared", exempt.names(), known)
 
     def needs(self) -> Sequence[str]:
         return [self.report.rank, *(quantity.column for quantity in self.report.quantities)]
